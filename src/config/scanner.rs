@@ -1,0 +1,80 @@
+//! Settings of the reference scanning service.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::platform::secret::Secret;
+
+/// Everything the reference scanning service needs to start.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scanner {
+    pub listen: SocketAddr,
+    /// Folder of files, tasks and advisories.
+    pub data: PathBuf,
+    /// HTTP worker threads; 0 means one for each core.
+    pub workers: usize,
+    pub shutdown_seconds: u64,
+    /// Scans at the same time.
+    pub scan_workers: usize,
+    /// Paths are also served under `/oxpecker` for older clients.
+    pub legacy_prefix: bool,
+    /// What publishable-key answers; empty is 404.
+    pub publishable_key: String,
+    /// Where a bearer that is no SK is looked up; empty: SKs only.
+    pub userinfo_url: String,
+    /// Claim of userinfo that names the account (dotted path).
+    pub account_claim: String,
+    /// How long a looked-up bearer is believed.
+    pub bearer_cache_seconds: u64,
+    pub upload: Upload,
+    pub archive: Archive,
+    pub shares: Shares,
+    /// Server keys by account id.
+    pub accounts: BTreeMap<String, Account>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Account {
+    pub server_keys: Vec<Secret>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Upload {
+    pub max_bytes: u64,
+    /// An upload that moves no byte for this long is refused.
+    pub idle_seconds: u64,
+}
+
+/// Bounds of reading an archive; what lies beyond is left out with a note.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archive {
+    /// Archives inside archives.
+    pub depth: u32,
+    /// Entries of all archives together.
+    pub entries: u64,
+    /// Inflated bytes of all entries together.
+    pub inflated_bytes: u64,
+    /// Inflated bytes of one nested archive.
+    pub nested_bytes: u64,
+    /// Inflated to packed size, looked at above `ratio_from_bytes`.
+    pub ratio: u64,
+    pub ratio_from_bytes: u64,
+    /// Whole time of one scan.
+    pub seconds: u64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shares {
+    /// Wrong codes for one share before each further try has to wait.
+    pub free_tries: u64,
+    /// How long wrong codes are remembered.
+    pub window_seconds: u64,
+}

@@ -1,0 +1,17 @@
+//! Uploaded files (interface section 4, WIRE 4 and 18 #16).
+
+use serde::{Deserialize, Serialize};
+
+use super::ids::Sha256;
+
+/// Answer to an upload.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UploadedFile {
+    pub sha256: Sha256,
+    pub file_name: String,
+    /// Bytes.
+    pub size: u64,
+    /// RFC 3339, UTC.
+    pub created_at: String,
+}

@@ -1,0 +1,186 @@
+//! Findings of a task (interface section 4, WIRE 6 and 18 #4). Fields that the composition analysis adds are marked.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ids::{TaskId, VulId};
+use super::tasks::ResultsStat;
+
+/// How bad a finding is (CVSS v3.1 bands). Written in lower case, read in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Critical,
+    High,
+    Medium,
+    Low,
+}
+
+impl Severity {
+    /// All, most severe first.
+    pub const ALL: [Self; 4] = [Self::Critical, Self::High, Self::Medium, Self::Low];
+
+    /// As it stands on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Critical => "critical",
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+
+    /// Reads words in any case (`MODERATE` is medium) and the numbers 1 (critical) to 4 (low); `None` for all else.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "critical" | "1" => Some(Self::Critical),
+            "high" | "2" => Some(Self::High),
+            "medium" | "moderate" | "3" => Some(Self::Medium),
+            "low" | "4" => Some(Self::Low),
+            _ => None,
+        }
+    }
+}
+
+/// One row of a result search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VulRow {
+    pub ov_id: u64,
+    pub vul_id: VulId,
+    pub task_id: TaskId,
+    pub category: String,
+    pub description: String,
+    /// Lower case with prefix: `cwe-502`; empty when unknown.
+    pub cwe_id: String,
+    pub severity: Severity,
+    /// Always `PURCHASED`: nothing is sold here (WIRE 18 #23).
+    pub purchase_status: String,
+    pub price: u32,
+    /// One line that names the finding (added field).
+    pub title: String,
+    /// `CVE-…` ids, first the one to show (added field).
+    pub cve_ids: Vec<String>,
+    /// (added field)
+    pub component: Component,
+    /// The lowest version that has the fix, when there is one (added field).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_version: Option<String>,
+    /// (added field)
+    pub confidence: Confidence,
+}
+
+/// The part of the artifact a finding is about (added).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Component {
+    /// `group:artifact`.
+    pub name: String,
+    pub version: String,
+    /// Package URL, `pkg:maven/group/artifact@version`.
+    pub purl: String,
+    /// Where in the artifact, `app.war!/WEB-INF/lib/x.jar`.
+    pub path: String,
+}
+
+/// How sure a finding is (added).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+/// A finding in full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VulDetail {
+    #[serde(flatten)]
+    pub row: VulRow,
+    pub task_lang: String,
+    /// Same as `component.path`.
+    pub location: String,
+    /// `VERSION_MATCH`: the identified version lies in an affected range. Never claims more than was seen.
+    pub verify_result: String,
+    pub poc_script: String,
+    pub poc_script_output: String,
+    /// JSON in a string (WIRE 6.4), see [`FixSuggestion`].
+    pub fix_suggestion: String,
+    pub code_flow: Vec<Value>,
+    pub code_snippet: Vec<String>,
+    pub component_task: bool,
+    /// All other names of the same flaw, e.g. GHSA ids (added field).
+    pub aliases: Vec<String>,
+    /// The affected range in words, e.g. `>= 2.0, < 2.15.0` (added field).
+    pub affected_range: String,
+    /// What was seen, in order of weight (added field).
+    pub evidence: Vec<Evidence>,
+    /// Web addresses to read on (added field).
+    pub references: Vec<String>,
+    /// When the advisory was published, `YYYY-MM-DD`; empty when unknown (added field).
+    pub published: String,
+}
+
+/// Something seen in the artifact that supports a finding (added).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What kind: `pom.properties`, `pom.xml`, `manifest`, `file name`, `advisory`, `note`.
+    pub kind: String,
+    /// Where: the path in the archive.
+    pub path: String,
+    /// What was read there.
+    pub detail: String,
+}
+
+/// The content of `fixSuggestion` (WIRE 6.4).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FixSuggestion {
+    pub principle: String,
+    pub fix_method: String,
+    /// 0 to 1.
+    pub confidence: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_example: Option<CodeExample>,
+    pub references: Vec<FixReference>,
+}
+
+/// Before and after of a fix.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CodeExample {
+    pub before: String,
+    pub after: String,
+    pub explanation: String,
+}
+
+/// Where to read on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FixReference {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub title: String,
+    pub url: String,
+}
+
+/// Answer of stat.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Stat {
+    #[serde(flatten)]
+    pub counts: ResultsStat,
+    pub detail: Vec<StatDetail>,
+}
+
+/// One group of a stat answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatDetail {
+    pub category: String,
+    pub cwe_id: String,
+    pub severity: Severity,
+    pub count: u64,
+}

@@ -1,0 +1,221 @@
+//! Tasks: create, create-group, search, detail, terminate, delete (interface sections 2 to 4, WIRE 5 and 18).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::ids::{Sha256, TaskId};
+
+/// Body of create and create-group. Unknown fields are kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CreateTask {
+    pub project_name: String,
+    /// Language code such as `JAVA`; any case.
+    pub lang: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_source_code: Option<String>,
+    /// What older clients send instead of `primarySourceCode`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub java_package: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox_home_page_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox_target_service_url: Option<String>,
+    /// Captured sessions: secrets, never echoed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox_auth_infos: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_code_infos: Option<Value>,
+    /// Further artifacts of a group (WIRE 18 #2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_source_codes: Option<Vec<GroupArtifact>>,
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// One further artifact of a group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupArtifact {
+    pub source_code: Sha256,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox_target_service_url: Option<String>,
+}
+
+/// Answer to create.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateTaskResponse {
+    pub task_id: TaskId,
+    pub status: TaskStatus,
+    pub created_at: String,
+}
+
+/// The life of a task: CREATED, RUNNING, then one of the three ends (WIRE 5.5, 18 #6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum TaskStatus {
+    Created,
+    Running,
+    Success,
+    Failed,
+    Terminated,
+}
+
+impl TaskStatus {
+    /// As it stands on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "CREATED",
+            Self::Running => "RUNNING",
+            Self::Success => "SUCCESS",
+            Self::Failed => "FAILED",
+            Self::Terminated => "TERMINATED",
+        }
+    }
+
+    /// Whether nothing changes any more.
+    #[must_use]
+    pub const fn has_ended(self) -> bool {
+        matches!(self, Self::Success | Self::Failed | Self::Terminated)
+    }
+}
+
+/// Body of every search: page from 0, filters and sorts (WIRE 5.3, 18 #3).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Search {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u32>,
+    pub filters: Vec<Filter>,
+    /// Field names; a leading `-` is descending; `severity` is most severe first.
+    pub sorts: Vec<String>,
+}
+
+/// One filter of a search; filters are joined by "and".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Filter {
+    pub field: String,
+    pub operator: Operator,
+    pub value: Value,
+}
+
+/// How a filter compares. `In` takes a list, `Between` a list of two, `Like` is a part of the text in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Operator {
+    Eq,
+    Like,
+    In,
+    Ge,
+    Le,
+    Between,
+}
+
+/// Answer to every search.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Page<T> {
+    pub data: Vec<T>,
+    pub total: u64,
+}
+
+/// One row of a task search.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRow {
+    pub task_id: TaskId,
+    pub lang: String,
+    pub project_name: String,
+    pub task_status: TaskStatus,
+    pub created_at: String,
+    pub updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub err_code: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub err_detail: Option<String>,
+    pub results_stat: ResultsStat,
+}
+
+/// A task in full. Captured sessions are stripped from `params` before they get here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskDetail {
+    #[serde(flatten)]
+    pub row: TaskRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executed_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<String>,
+    pub created_by: String,
+    /// Whether findings come from static verification only; always true here.
+    pub enable_static_verification: bool,
+    pub params: TaskParams,
+    /// What the engine is doing, 0 to 100 (added field).
+    pub progress: u8,
+    /// What was scanned and what could not be (added field).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<ScanSummary>,
+}
+
+/// The create body echoed, without secrets.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskParams {
+    pub origin_request_data: Map<String, Value>,
+}
+
+/// What a composition analysis looked at (added field).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScanSummary {
+    /// Components that were identified.
+    pub component_count: u64,
+    /// Archives inside the artifact that could not be identified: path and why.
+    pub unidentified: Vec<Unidentified>,
+    /// Limits that were hit, damaged entries: one sentence each.
+    pub notes: Vec<String>,
+    /// The newest advisory date in the database, `YYYY-MM-DD`.
+    pub advisory_date: String,
+    /// How many advisories the database holds.
+    pub advisory_count: u64,
+}
+
+/// An archive whose origin is unknown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unidentified {
+    pub path: String,
+    pub reason: String,
+}
+
+/// Counts by severity (WIRE 5.4).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResultsStat {
+    pub total: u64,
+    pub low_count: u64,
+    pub medium_count: u64,
+    pub high_count: u64,
+    pub critical_count: u64,
+    pub purchased: u64,
+}
+
+/// Body of terminate.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TerminateTask {
+    pub task_id: TaskId,
+}
+
+/// Body of delete: one or more tasks, all or nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteTasks {
+    pub task_ids: Vec<TaskId>,
+}

@@ -1,0 +1,46 @@
+//! The one way to randomness: the operating system's generator, as bytes or as text that fits a URL.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::digest::hex;
+
+/// `N` random bytes.
+///
+/// # Errors
+/// When the operating system has no randomness to give, which ends whatever needed it.
+#[expect(clippy::disallowed_methods, reason = "this is the wrapper the ban points to")]
+pub fn bytes<const N: usize>() -> Result<[u8; N], Unavailable> {
+    let mut out = [0_u8; N];
+    getrandom::fill(&mut out).map_err(|_| Unavailable)?;
+    Ok(out)
+}
+
+/// 256 random bits as 43 URL-safe characters: handles, states, verifiers.
+///
+/// # Errors
+/// See [`bytes`].
+pub fn token() -> Result<String, Unavailable> {
+    Ok(URL_SAFE_NO_PAD.encode(bytes::<32>()?))
+}
+
+/// 128 random bits as 22 URL-safe characters: identifiers that need not be secret.
+///
+/// # Errors
+/// See [`bytes`].
+pub fn id() -> Result<String, Unavailable> {
+    Ok(URL_SAFE_NO_PAD.encode(bytes::<16>()?))
+}
+
+/// 128 random bits as 32 lower-case hexadecimal characters: task and request ids.
+///
+/// # Errors
+/// See [`bytes`].
+pub fn hex_id() -> Result<String, Unavailable> {
+    Ok(hex(&bytes::<16>()?))
+}
+
+/// The operating system gave no randomness.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the operating system gave no randomness")]
+pub struct Unavailable;

@@ -1,0 +1,138 @@
+//! Sealing of records at rest: AES-256-GCM-SIV (RFC 8452) in an envelope that names its key, so keys can be rotated.
+//!
+//! Envelope: version (1 byte), length of the key id (1 byte), key id, nonce (12 bytes), ciphertext with tag.
+//! What a record belongs to (purpose, tenant, key of the record) goes into the associated data: a record that was
+//! copied to another place does not open there.
+
+use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, Nonce, UnboundKey};
+use zeroize::Zeroizing;
+
+use super::{digest, random};
+
+const VERSION: u8 = 1;
+const NONCE: usize = 12;
+
+/// Why something could not be sealed or opened. Says nothing about the content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    /// The envelope is damaged, belongs elsewhere, or its key is not in the ring.
+    #[error("a sealed record does not open here")]
+    Closed,
+    /// A key must be 32 bytes and its id 1 to 32 characters.
+    #[error("a sealing key must be 32 bytes with an id of 1 to 32 characters")]
+    BadKey,
+    /// No randomness for a nonce.
+    #[error("no randomness for a nonce")]
+    NoRandomness,
+}
+
+/// Sealing keys, newest first: the first seals, any of them opens.
+pub struct Ring {
+    keys: Vec<RingKey>,
+}
+
+struct RingKey {
+    id: String,
+    material: Zeroizing<[u8; 32]>,
+}
+
+impl Ring {
+    /// A ring of `(id, 32 bytes)`, newest first.
+    ///
+    /// # Errors
+    /// [`SealError::BadKey`] when the ring is empty or a key or id has the wrong size.
+    pub fn new(keys: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<Self, SealError> {
+        let keys = keys
+            .into_iter()
+            .map(|(id, bytes)| {
+                let bytes = Zeroizing::new(bytes);
+                let material: [u8; 32] = bytes.as_slice().try_into().map_err(|_| SealError::BadKey)?;
+                if id.is_empty() || id.len() > 32 {
+                    return Err(SealError::BadKey);
+                }
+                Ok(RingKey { id, material: Zeroizing::new(material) })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if keys.is_empty() { Err(SealError::BadKey) } else { Ok(Self { keys }) }
+    }
+
+    /// Seals `plain` for `purpose` (e.g. `session`), bound to `context` (tenant and record key, joined by the caller).
+    /// `extra` is mixed into the key, so that a holder of the ring alone cannot open it; empty when there is none.
+    ///
+    /// # Errors
+    /// [`SealError::NoRandomness`], or [`SealError::BadKey`] when the cipher refuses.
+    pub fn seal(&self, purpose: &str, context: &str, extra: &[u8], plain: &[u8]) -> Result<Vec<u8>, SealError> {
+        let key = self.keys.first().ok_or(SealError::BadKey)?;
+        let nonce: [u8; NONCE] = random::bytes().map_err(|_| SealError::NoRandomness)?;
+        let mut body = plain.to_vec();
+        cipher(key, purpose, extra)?
+            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), associated(purpose, context), &mut body)
+            .map_err(|_| SealError::BadKey)?;
+        let mut out = Vec::with_capacity(2 + key.id.len() + NONCE + body.len());
+        out.push(VERSION);
+        out.push(u8::try_from(key.id.len()).map_err(|_| SealError::BadKey)?);
+        out.extend_from_slice(key.id.as_bytes());
+        out.extend_from_slice(&nonce);
+        out.append(&mut body);
+        Ok(out)
+    }
+
+    /// Opens what [`Ring::seal`] made with the same purpose, context and extra.
+    ///
+    /// # Errors
+    /// [`SealError::Closed`] for anything that does not open.
+    pub fn open(&self, purpose: &str, context: &str, extra: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        let (id, nonce, body) = split(sealed).ok_or(SealError::Closed)?;
+        let key = self.keys.iter().find(|key| key.id.as_bytes() == id).ok_or(SealError::Closed)?;
+        let mut plain = Zeroizing::new(body.to_vec());
+        let length = cipher(key, purpose, extra)?
+            .open_in_place(Nonce::assume_unique_for_key(nonce), associated(purpose, context), plain.as_mut_slice())
+            .map_err(|_| SealError::Closed)?
+            .len();
+        plain.truncate(length);
+        Ok(plain)
+    }
+
+    /// A 32-byte key for a keyed hash, derived from the newest ring key and `purpose`.
+    #[must_use]
+    pub fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        let material = self.keys.first().map(|key| key.material.as_slice()).unwrap_or_default();
+        Zeroizing::new(digest::keyed(material, purpose.as_bytes()))
+    }
+
+    /// The id of the key that seals, and whether `sealed` was made with an older one.
+    #[must_use]
+    pub fn is_stale(&self, sealed: &[u8]) -> bool {
+        let newest = self.keys.first().map(|key| key.id.as_bytes());
+        split(sealed).map(|(id, ..)| id) != newest
+    }
+}
+
+fn cipher(key: &RingKey, purpose: &str, extra: &[u8]) -> Result<LessSafeKey, SealError> {
+    let mut input = Zeroizing::new(Vec::with_capacity(purpose.len() + 1 + extra.len()));
+    input.extend_from_slice(purpose.as_bytes());
+    input.push(0);
+    input.extend_from_slice(extra);
+    let derived = Zeroizing::new(digest::keyed(key.material.as_slice(), &input));
+    let unbound = UnboundKey::new(&AES_256_GCM_SIV, derived.as_slice()).map_err(|_| SealError::BadKey)?;
+    Ok(LessSafeKey::new(unbound))
+}
+
+fn associated(purpose: &str, context: &str) -> Aad<Vec<u8>> {
+    let mut data = Vec::with_capacity(purpose.len() + 1 + context.len());
+    data.extend_from_slice(purpose.as_bytes());
+    data.push(0);
+    data.extend_from_slice(context.as_bytes());
+    Aad::from(data)
+}
+
+fn split(sealed: &[u8]) -> Option<(&[u8], [u8; NONCE], &[u8])> {
+    let (&version, rest) = sealed.split_first()?;
+    let (&length, rest) = rest.split_first()?;
+    if version != VERSION {
+        return None;
+    }
+    let (id, rest) = rest.split_at_checked(usize::from(length))?;
+    let (nonce, body) = rest.split_at_checked(NONCE)?;
+    Some((id, nonce.try_into().ok()?, body))
+}
