@@ -1,0 +1,66 @@
+//! What an analysis gives: findings without the task they belong to, and what was looked at.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use crate::contract::results::{Component, Confidence, Evidence, FixSuggestion, Severity};
+use crate::contract::tasks::ScanSummary;
+
+/// The outcome of analysing one artifact.
+#[derive(Clone, Debug, Default)]
+pub(in crate::scanner) struct Analysis {
+    /// Most severe first, then by component and id; the same input gives the same order.
+    pub(in crate::scanner) findings: Vec<Finding>,
+    pub(in crate::scanner) summary: ScanSummary,
+}
+
+/// One vulnerable component and one flaw of it.
+#[derive(Clone, Debug)]
+pub(in crate::scanner) struct Finding {
+    /// 64 hexadecimal characters, stable over scans: of component, path and advisory.
+    pub(in crate::scanner) fingerprint: String,
+    pub(in crate::scanner) category: String,
+    pub(in crate::scanner) title: String,
+    pub(in crate::scanner) description: String,
+    pub(in crate::scanner) severity: Severity,
+    /// `cwe-502`; empty when unknown.
+    pub(in crate::scanner) cwe_id: String,
+    pub(in crate::scanner) cve_ids: Vec<String>,
+    pub(in crate::scanner) aliases: Vec<String>,
+    pub(in crate::scanner) component: Component,
+    pub(in crate::scanner) affected_range: String,
+    pub(in crate::scanner) fixed_version: Option<String>,
+    pub(in crate::scanner) fix: FixSuggestion,
+    pub(in crate::scanner) evidence: Vec<Evidence>,
+    pub(in crate::scanner) references: Vec<String>,
+    pub(in crate::scanner) published: String,
+    pub(in crate::scanner) confidence: Confidence,
+}
+
+/// Shared between a running analysis and whoever watches or stops it.
+#[derive(Debug, Default)]
+pub(in crate::scanner) struct Watch {
+    progress: AtomicU8,
+    stop: AtomicBool,
+}
+
+impl Watch {
+    /// 0 to 100.
+    pub(in crate::scanner) fn progress(&self) -> u8 {
+        self.progress.load(Ordering::Relaxed)
+    }
+
+    /// Sets the progress, 0 to 100.
+    pub(in crate::scanner) fn set_progress(&self, percent: u8) {
+        self.progress.store(percent.min(100), Ordering::Relaxed);
+    }
+
+    /// Asks the analysis to end soon with nothing.
+    pub(in crate::scanner) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to.
+    pub(in crate::scanner) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
