@@ -1,1 +1,10 @@
-//! placeholder
+//! The gateway: a company portal in front of the scanning service. All modules are private behind one facade; never
+//! imports the reference scanner or the identity provider.
+
+mod domain;
+mod services;
+mod session;
+mod store;
+mod upstream;
+mod vault;
+mod web;

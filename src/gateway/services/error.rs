@@ -1,0 +1,61 @@
+//! What can go wrong in a use case. Knows nothing of HTTP; `web::error` decides how it looks.
+
+use crate::gateway::session::TokenError;
+use crate::gateway::store::Unavailable;
+use crate::gateway::upstream::UpstreamError;
+use crate::platform::seal::SealError;
+
+/// The outcome of a use case that did not work.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::gateway) enum Error {
+    /// Not there, or another tenant's.
+    #[error("not found")]
+    NotFound,
+    /// Words for the user.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// Words for the user.
+    #[error("{0}")]
+    Invalid(String),
+    /// Words for the user.
+    #[error("{0}")]
+    Conflict(String),
+    /// Words for the user.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The session cannot get a token any more.
+    #[error("sign in again")]
+    SignIn,
+    /// Seconds until the next try makes sense.
+    #[error("too many tries")]
+    Busy { retry_after: u64 },
+    /// Our own store, or the provider, cannot be reached. Seconds.
+    #[error("unavailable")]
+    Unavailable { retry_after: u64 },
+    #[error(transparent)]
+    Upstream(#[from] UpstreamError),
+    /// For the log only.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl From<Unavailable> for Error {
+    fn from(_: Unavailable) -> Self {
+        Self::Unavailable { retry_after: 5 }
+    }
+}
+
+impl From<TokenError> for Error {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::SignInAgain => Self::SignIn,
+            TokenError::Unavailable => Self::Unavailable { retry_after: 5 },
+        }
+    }
+}
+
+impl From<SealError> for Error {
+    fn from(error: SealError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}

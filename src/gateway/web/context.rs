@@ -1,0 +1,55 @@
+//! What the middleware found out about a request before any handler sees it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use actix_web::HttpMessage as _;
+use actix_web::HttpRequest;
+
+use super::site::Site;
+
+/// Kept in the extensions of a request.
+#[derive(Clone)]
+pub(in crate::gateway) struct Context {
+    /// 32 hexadecimal characters; on the answer, in every log line and on error pages.
+    pub(in crate::gateway) request_id: String,
+    /// The network address of the caller, behind trusted proxies only.
+    pub(in crate::gateway) client: IpAddr,
+    /// The tenant of the `Host`; none for health checks and unknown hosts.
+    pub(in crate::gateway) site: Option<Arc<Site>>,
+    /// Scheme and host as the browser sees them; empty without a site.
+    pub(in crate::gateway) origin: String,
+}
+
+impl Context {
+    /// The context of `request`; an empty one where the middleware did not run.
+    pub(in crate::gateway) fn of(request: &HttpRequest) -> Self {
+        request.extensions().get::<Self>().cloned().unwrap_or(Self {
+            request_id: String::new(),
+            client: IpAddr::from([0, 0, 0, 0]),
+            site: None,
+            origin: String::new(),
+        })
+    }
+
+    /// The network the caller belongs to for limits and logs: IPv4 /24, IPv6 /48.
+    pub(in crate::gateway) fn network(&self) -> String {
+        network(self.client)
+    }
+}
+
+fn network(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(v4) => {
+            let [a, b, c, _] = v4.octets();
+            format!("{a}.{b}.{c}.0/24")
+        }
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => network(IpAddr::V4(v4)),
+            None => {
+                let [a, b, c, ..] = v6.segments();
+                format!("{a:x}:{b:x}:{c:x}::/48")
+            }
+        },
+    }
+}

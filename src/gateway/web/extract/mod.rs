@@ -1,0 +1,14 @@
+//! From a request to a typed argument, or to the error page. Authority is an argument: a handler that takes none of
+//! `SignedIn`, `Admin` or a share visitor is public by visible choice.
+
+mod admin;
+mod form;
+mod path;
+mod query;
+mod signed_in;
+
+pub(in crate::gateway) use admin::Admin;
+pub(in crate::gateway) use form::{Form, OpenForm};
+pub(in crate::gateway) use path::Path;
+pub(in crate::gateway) use query::Query;
+pub(in crate::gateway) use signed_in::{CsrfHeader, SignedIn};

@@ -1,0 +1,123 @@
+//! Every refusal becomes a page for people or a problem document (RFC 9457) for programs; its cause is logged once.
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, HttpResponse};
+use askama::Template as _;
+
+use crate::gateway::session::SignedInUser;
+use crate::gateway::web::context::Context;
+use crate::gateway::web::error::{WebError, see_other};
+use crate::gateway::web::urls;
+use crate::gateway::web::views::errors::{ErrorPage, Link};
+use crate::gateway::web::views::layout::{AssetLinks, Chrome, SiteView, UserView};
+
+pub(in crate::gateway) async fn error_page(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let answer = next.call(request).await?;
+    let failure = answer.response().extensions().get::<WebError>().cloned();
+    let failure = match failure {
+        Some(failure) => failure,
+        None if needs_words(&answer) => WebError::of_status(answer.status()),
+        None => return Ok(answer.map_into_boxed_body()),
+    };
+    if let Some(cause) = &failure.cause {
+        if failure.status.is_server_error() {
+            tracing::error!(status = failure.status.as_u16(), cause, "refused");
+        } else {
+            tracing::info!(status = failure.status.as_u16(), cause, "refused");
+        }
+    }
+    let (request, old) = answer.into_parts();
+    let mut new = render(&request, &failure);
+    for (name, value) in old.headers() {
+        if !new.headers().contains_key(name) {
+            new.headers_mut().append(name.clone(), value.clone());
+        }
+    }
+    Ok(ServiceResponse::new(request, new))
+}
+
+/// Refusals of the framework itself come without a page of ours.
+fn needs_words<B>(answer: &ServiceResponse<B>) -> bool {
+    let status = answer.status();
+    let ours = answer.headers().get(CONTENT_TYPE).is_some_and(|value| {
+        let text = value.to_str().unwrap_or_default();
+        text.starts_with("text/html") || text.contains("json")
+    });
+    (status.is_client_error() || status.is_server_error()) && !ours
+}
+
+fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
+    let navigates = wants_page(request);
+    if let (Some(address), true) = (&failure.sign_in, navigates) {
+        let readable = matches!(*request.method(), Method::GET | Method::HEAD);
+        let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        return see_other(if readable && address == urls::LOGIN { urls::login(back) } else { address.clone() }.as_str());
+    }
+    let mut answer = HttpResponse::build(failure.status);
+    if let Some(seconds) = failure.retry_after {
+        answer.insert_header(("retry-after", seconds.to_string()));
+    }
+    if navigates {
+        let page = page(request, failure).render().unwrap_or_else(|_| failure.title.to_owned());
+        return answer.content_type("text/html; charset=utf-8").body(page);
+    }
+    let body = serde_json::json!({
+        "type": "about:blank",
+        "title": failure.title,
+        "status": failure.status.as_u16(),
+        "detail": failure.words,
+        "message": failure.words,
+        "login_url": failure.sign_in,
+        "request_id": Context::of(request).request_id,
+    });
+    answer.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))).body(body.to_string())
+}
+
+fn wants_page(request: &HttpRequest) -> bool {
+    let accept = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mode = request.headers().get("sec-fetch-mode").and_then(|value| value.to_str().ok());
+    match mode {
+        Some("navigate") => true,
+        Some(_) => false,
+        None => accept.contains("text/html") || (accept.is_empty() && request.path().starts_with("/s/")),
+    }
+}
+
+fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
+    let context = Context::of(request);
+    let public = request.path().starts_with("/s/");
+    let user = if public { None } else { SignedInUser::of(request) };
+    let site = context.site.as_ref();
+    let mut links = Vec::new();
+    if failure.status == StatusCode::UNAUTHORIZED {
+        links.push(Link { label: "Sign in", href: urls::LOGIN.to_owned() });
+    }
+    if site.is_some() && !public {
+        links.push(Link { label: "Home", href: urls::HOME.to_owned() });
+    }
+    ErrorPage {
+        chrome: Chrome {
+            title: failure.title.to_owned(),
+            part: "",
+            site: site.map_or_else(SiteView::nobody, |site| SiteView::of(site)),
+            assets: AssetLinks::current(),
+            csrf: user.as_ref().map(|user| user.csrf.clone()).unwrap_or_default(),
+            user: user.as_ref().map(UserView::of),
+            request_id: context.request_id,
+            flash: None,
+            offers_sign_in: site.is_some() && !public,
+        },
+        title: failure.title,
+        words: &failure.words,
+        hint: failure.hint,
+        retry_after: failure.retry_after,
+        links,
+    }
+}

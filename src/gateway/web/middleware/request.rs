@@ -1,0 +1,68 @@
+//! Gives each request its id and its caller, and writes its one log line: method, path, status, time; no query string.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage as _};
+use tracing::Instrument as _;
+
+use crate::gateway::domain::network::{self, Network};
+use crate::gateway::web::context::Context;
+use crate::platform::clock::Clock;
+use crate::platform::hostile::Hostile;
+use crate::platform::random;
+
+/// The header that carries the id to callers and to the scanning service.
+pub(in crate::gateway) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Networks whose forwarding headers are believed, and the clock for the log line.
+#[derive(Clone)]
+pub(in crate::gateway) struct Callers {
+    pub(in crate::gateway) trusted: Arc<[Network]>,
+    pub(in crate::gateway) clock: Clock,
+}
+
+pub(in crate::gateway) async fn request(
+    callers: Callers,
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let request_id = random::hex_id().unwrap_or_default();
+    let peer = request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |socket| socket.ip());
+    let forwarded: Vec<&str> =
+        request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
+    let client = network::client(peer, &forwarded.join(","), &callers.trusted);
+    let context = Context { request_id: request_id.clone(), client, site: None, origin: String::new() };
+    let span = tracing::info_span!("request", id = %request_id, tenant = tracing::field::Empty);
+    let started = callers.clock.now();
+    let method = request.method().clone();
+    let path = Hostile::from(log_path(request.path())).log();
+    let caller = context.network();
+    request.extensions_mut().insert(context);
+    async move {
+        let mut answer = next.call(request).await?;
+        if let Ok(value) = HeaderValue::from_str(&request_id) {
+            answer.headers_mut().insert(REQUEST_ID, value);
+        }
+        let took = callers.clock.now().since(started).as_millis();
+        tracing::info!(%method, path, status = answer.status().as_u16(), took_ms = took, caller, "answered");
+        Ok(answer)
+    }
+    .instrument(span)
+    .await
+}
+
+/// Share ids are capabilities: a log shows only their beginning.
+fn log_path(path: &str) -> String {
+    match path.strip_prefix("/s/") {
+        Some(rest) => {
+            let (id, after) = rest.split_once('/').map_or((rest, String::new()), |(id, after)| (id, format!("/{after}")));
+            format!("/s/{}…{after}", id.chars().take(4).collect::<String>())
+        }
+        None => path.to_owned(),
+    }
+}

@@ -1,0 +1,46 @@
+//! Finds the tenant of a request by its exact Host. There is no default: an unknown host is 421 (RFC 9110 15.5.20).
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::HOST;
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage as _, ResponseError as _};
+
+use crate::gateway::web::context::Context;
+use crate::gateway::web::error::WebError;
+use crate::gateway::web::site::Sites;
+use crate::gateway::web::urls;
+
+pub(in crate::gateway) async fn tenant(
+    sites: Sites,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    // Probes ask by address, not by name, and say nothing about any tenant.
+    if matches!(request.path(), urls::LIVEZ | urls::READYZ | urls::HEALTHZ) {
+        return Ok(next.call(request).await?.map_into_boxed_body());
+    }
+    let Some(host) = host(&request) else {
+        return Ok(request.into_response(WebError::bad_request("The request names no host, or more than one.").error_response()));
+    };
+    let Some(site) = sites.of_host(&host) else {
+        return Ok(request.into_response(WebError::misdirected().error_response()));
+    };
+    tracing::Span::current().record("tenant", site.tenant.as_str());
+    let mut context = Context::of(request.request());
+    let scheme = if site.is_secure() { "https" } else { "http" };
+    context.origin = format!("{scheme}://{}", host.to_ascii_lowercase());
+    context.site = Some(site);
+    request.extensions_mut().insert(context);
+    Ok(next.call(request).await?.map_into_boxed_body())
+}
+
+/// The one `Host` of the request; with HTTP/2 it is the authority.
+fn host(request: &ServiceRequest) -> Option<String> {
+    let mut named = request.headers().get_all(HOST);
+    match (named.next(), named.next()) {
+        (Some(host), None) => host.to_str().ok().map(str::to_owned),
+        (None, None) => request.uri().authority().map(ToString::to_string),
+        _ => None,
+    }
+}

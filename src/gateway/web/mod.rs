@@ -1,0 +1,14 @@
+//! The HTTP edge: the only room that knows actix-web. A handler extracts typed arguments, calls one service and answers
+//! with a view or a redirect; everything all requests share stands in `middleware`.
+
+mod assets;
+mod context;
+mod error;
+mod extract;
+mod handlers;
+mod middleware;
+mod page;
+mod routes;
+mod site;
+mod urls;
+mod views;

@@ -1,0 +1,133 @@
+//! The `Page` extractor: everything a page needs besides its own content, and the one way a page becomes an answer.
+
+use std::future::{Ready, ready};
+use std::sync::Arc;
+
+use actix_web::cookie::{Cookie, SameSite};
+use actix_web::dev::Payload;
+use actix_web::http::StatusCode;
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::{FromRequest, HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::assets;
+use super::context::Context;
+use super::error::WebError;
+use super::site::Site;
+use super::views::layout::{AssetLinks, Chrome, SiteView, UserView};
+use crate::gateway::session::SignedInUser;
+
+/// The cookie that carries one line of good news over a redirect. Its value is one of [`Flash`].
+const FLASH_COOKIE: &str = "cardea-news";
+
+/// News after a redirect; a closed list, so that nobody can write into our pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Flash {
+    TaskTerminated,
+    TaskDeleted,
+    ShareEnded,
+    KeyAdded,
+    KeyActivated,
+    KeyRemoved,
+    KeyWorks,
+}
+
+impl Flash {
+    const ALL: [(Self, &'static str, &'static str); 7] = [
+        (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
+        (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
+        (Self::ShareEnded, "share-ended", "The share has ended. Its link opens nothing any more."),
+        (Self::KeyAdded, "key-added", "The server key was added. It is kept sealed and is not shown again."),
+        (Self::KeyActivated, "key-activated", "The server key is now the active one."),
+        (Self::KeyRemoved, "key-removed", "The server key was removed."),
+        (Self::KeyWorks, "key-works", "The scanning service accepted the server key."),
+    ];
+
+    fn token(self) -> &'static str {
+        Self::ALL.iter().find(|(flash, ..)| *flash == self).map_or("", |(_, token, _)| token)
+    }
+
+    fn words(token: &str) -> Option<&'static str> {
+        Self::ALL.iter().find(|(_, known, _)| *known == token).map(|(.., words)| *words)
+    }
+}
+
+/// What every page of one request shares.
+pub(in crate::gateway) struct Page {
+    pub(in crate::gateway) context: Context,
+    pub(in crate::gateway) site: Arc<Site>,
+    user: Option<SignedInUser>,
+    flash: Option<&'static str>,
+}
+
+impl Page {
+    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys` or empty).
+    pub(in crate::gateway) fn chrome(&self, title: impl Into<String>, part: &'static str) -> Chrome {
+        Chrome {
+            title: title.into(),
+            part,
+            site: SiteView::of(&self.site),
+            assets: AssetLinks::current(),
+            user: self.user.as_ref().map(UserView::of),
+            csrf: self.user.as_ref().map(|user| user.csrf.clone()).unwrap_or_default(),
+            request_id: self.context.request_id.clone(),
+            flash: self.flash,
+            offers_sign_in: true,
+        }
+    }
+
+    /// As [`Page::chrome`] for people without an account: no navigation, no sign-in.
+    pub(in crate::gateway) fn bare_chrome(&self, title: impl Into<String>) -> Chrome {
+        Chrome { user: None, csrf: String::new(), offers_sign_in: false, ..self.chrome(title, "") }
+    }
+
+    /// 200 with this page.
+    pub(in crate::gateway) fn show(&self, view: &impl Template) -> Result<HttpResponse, WebError> {
+        self.show_as(StatusCode::OK, view)
+    }
+
+    /// `status` with this page. Pages are never stored.
+    pub(in crate::gateway) fn show_as(&self, status: StatusCode, view: &impl Template) -> Result<HttpResponse, WebError> {
+        let body = view.render().map_err(|error| WebError::internal(format!("a page could not be made: {error}")))?;
+        let mut answer = HttpResponse::build(status);
+        answer.insert_header((CONTENT_TYPE, "text/html; charset=utf-8"));
+        if self.flash.is_some() {
+            let mut spent = flash_cookie("", self.site.is_secure());
+            spent.make_removal();
+            answer.cookie(spent);
+        }
+        Ok(answer.body(body))
+    }
+
+    /// 303 to `address` with one line of news there.
+    pub(in crate::gateway) fn go_with_news(&self, address: &str, news: Flash) -> HttpResponse {
+        let mut answer = super::error::see_other(address);
+        // A cookie that cannot be added costs the news line only.
+        let _ = answer.add_cookie(&flash_cookie(news.token(), self.site.is_secure()));
+        answer
+    }
+}
+
+fn flash_cookie(value: &str, secure: bool) -> Cookie<'_> {
+    Cookie::build(FLASH_COOKIE, value)
+        .path("/")
+        .http_only(true)
+        .secure(secure)
+        .same_site(SameSite::Lax)
+        .max_age(actix_web::cookie::time::Duration::minutes(1))
+        .finish()
+}
+
+impl FromRequest for Page {
+    type Error = WebError;
+    type Future = Ready<Result<Self, WebError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let context = Context::of(request);
+        let Some(site) = context.site.clone() else {
+            return ready(Err(WebError::misdirected()));
+        };
+        let flash = request.cookie(FLASH_COOKIE).and_then(|cookie| Flash::words(cookie.value()));
+        ready(Ok(Self { context, site, user: SignedInUser::of(request), flash }))
+    }
+}

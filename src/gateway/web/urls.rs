@@ -1,0 +1,124 @@
+//! Every address of the portal: the patterns that routes are bound to and the builders pages and handlers use.
+//! Knows no handler.
+
+use crate::contract::ids::{ShareId, TaskId, VulId};
+use crate::contract::paths::fill;
+use crate::contract::reports::ReportType;
+
+pub(in crate::gateway) const HOME: &str = "/";
+pub(in crate::gateway) const LOGIN: &str = "/auth/login";
+pub(in crate::gateway) const CALLBACK: &str = "/auth/callback";
+pub(in crate::gateway) const LOGOUT: &str = "/auth/logout";
+pub(in crate::gateway) const SIGNED_OUT: &str = "/auth/signed-out";
+pub(in crate::gateway) const TASKS: &str = "/tasks";
+pub(in crate::gateway) const TASKS_NEW: &str = "/tasks/new";
+pub(in crate::gateway) const TASK: &str = "/tasks/{task}";
+pub(in crate::gateway) const TASK_LIVE: &str = "/tasks/{task}/live";
+pub(in crate::gateway) const TASK_TERMINATE: &str = "/tasks/{task}/terminate";
+pub(in crate::gateway) const TASK_DELETE: &str = "/tasks/{task}/delete";
+pub(in crate::gateway) const TASK_REPORT: &str = "/tasks/{task}/report";
+pub(in crate::gateway) const FINDINGS: &str = "/tasks/{task}/findings";
+pub(in crate::gateway) const FINDING: &str = "/tasks/{task}/findings/{vul}";
+pub(in crate::gateway) const UPLOADS: &str = "/uploads";
+pub(in crate::gateway) const UPLOAD: &str = "/uploads/{sha256}";
+pub(in crate::gateway) const SHARES: &str = "/shares";
+pub(in crate::gateway) const SHARES_NEW: &str = "/shares/new";
+pub(in crate::gateway) const SHARE_END: &str = "/shares/{share}/end";
+pub(in crate::gateway) const DOOR: &str = "/s/{share}";
+pub(in crate::gateway) const SHARE_VIEW: &str = "/s/{share}/view";
+pub(in crate::gateway) const SHARE_FINDING: &str = "/s/{share}/view/findings/{vul}";
+pub(in crate::gateway) const SHARE_REPORT: &str = "/s/{share}/view/report";
+pub(in crate::gateway) const SHARE_CLOSE: &str = "/s/{share}/close";
+pub(in crate::gateway) const KEYS: &str = "/admin/keys";
+pub(in crate::gateway) const KEY_TEST: &str = "/admin/keys/{key}/test";
+pub(in crate::gateway) const KEY_ACTIVATE: &str = "/admin/keys/{key}/activate";
+pub(in crate::gateway) const KEY_REMOVE: &str = "/admin/keys/{key}/remove";
+pub(in crate::gateway) const ASSET: &str = "/assets/{name}";
+pub(in crate::gateway) const LIVEZ: &str = "/livez";
+pub(in crate::gateway) const READYZ: &str = "/readyz";
+pub(in crate::gateway) const HEALTHZ: &str = "/healthz";
+
+/// Pages a sign-in may return to. Everything else returns to the home page.
+pub(in crate::gateway) const RETURN_TARGETS: &[&str] =
+    &[HOME, TASKS, TASKS_NEW, TASK, TASK_DELETE, FINDINGS, FINDING, SHARES, SHARES_NEW, KEYS];
+
+pub(in crate::gateway) fn task(id: &TaskId) -> String {
+    fill(TASK, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn task_live(id: &TaskId) -> String {
+    fill(TASK_LIVE, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn task_terminate(id: &TaskId) -> String {
+    fill(TASK_TERMINATE, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn task_delete(id: &TaskId) -> String {
+    fill(TASK_DELETE, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn task_report(id: &TaskId, form: ReportType) -> String {
+    format!("{}?type={}", fill(TASK_REPORT, &[id.as_str()]), form.as_str())
+}
+
+pub(in crate::gateway) fn findings(id: &TaskId) -> String {
+    fill(FINDINGS, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn finding(id: &TaskId, vul: &VulId) -> String {
+    fill(FINDING, &[id.as_str(), vul.as_str()])
+}
+
+pub(in crate::gateway) fn share_new(task: &TaskId, vul: Option<&VulId>) -> String {
+    match vul {
+        Some(vul) => format!("{SHARES_NEW}?{}&{}", pair("task", task.as_str()), pair("vul", vul.as_str())),
+        None => format!("{SHARES_NEW}?{}", pair("task", task.as_str())),
+    }
+}
+
+pub(in crate::gateway) fn share_end(id: &ShareId) -> String {
+    fill(SHARE_END, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn door(id: &ShareId) -> String {
+    fill(DOOR, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn share_view(id: &ShareId) -> String {
+    fill(SHARE_VIEW, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn share_finding(id: &ShareId, vul: &VulId) -> String {
+    fill(SHARE_FINDING, &[id.as_str(), vul.as_str()])
+}
+
+pub(in crate::gateway) fn share_report(id: &ShareId, form: ReportType) -> String {
+    format!("{}?type={}", fill(SHARE_REPORT, &[id.as_str()]), form.as_str())
+}
+
+pub(in crate::gateway) fn share_close(id: &ShareId) -> String {
+    fill(SHARE_CLOSE, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn key_test(id: &str) -> String {
+    fill(KEY_TEST, &[id])
+}
+
+pub(in crate::gateway) fn key_activate(id: &str) -> String {
+    fill(KEY_ACTIVATE, &[id])
+}
+
+pub(in crate::gateway) fn key_remove(id: &str) -> String {
+    fill(KEY_REMOVE, &[id])
+}
+
+/// `/auth/login` that comes back to `path`.
+pub(in crate::gateway) fn login(path: &str) -> String {
+    format!("{LOGIN}?{}", pair("return_to", path))
+}
+
+/// One query pair, encoded.
+pub(in crate::gateway) fn pair(name: &str, value: &str) -> String {
+    url::form_urlencoded::Serializer::new(String::new()).append_pair(name, value).finish()
+}

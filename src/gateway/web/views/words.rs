@@ -1,0 +1,102 @@
+//! How values read on pages: times, sizes, states, severities. One wording for all pages.
+
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+
+use crate::contract::results;
+use crate::gateway::domain::finding::Severity;
+use crate::gateway::domain::task::Status;
+use crate::platform::clock::Timestamp;
+
+const DAY_AND_TIME: &[BorrowedFormatItem<'_>] = format_description!("[day padding:none] [month repr:short] [year], [hour]:[minute] UTC");
+
+/// A point in time for people and for programs.
+#[derive(Clone, Debug, Default)]
+pub(in crate::gateway) struct When {
+    /// `28 Nov 2026, 01:10 UTC`; a dash when unknown.
+    pub(in crate::gateway) words: String,
+    /// RFC 3339; empty when unknown.
+    pub(in crate::gateway) machine: String,
+}
+
+impl When {
+    pub(in crate::gateway) fn of(at: Option<Timestamp>) -> Self {
+        at.map_or_else(
+            || Self { words: "–".to_owned(), machine: String::new() },
+            |at| Self { words: at.utc().format(DAY_AND_TIME).unwrap_or_default(), machine: at.rfc3339() },
+        )
+    }
+}
+
+/// A state as a badge: CSS class and word.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct Badge {
+    pub(in crate::gateway) kind: &'static str,
+    pub(in crate::gateway) word: String,
+}
+
+impl Badge {
+    pub(in crate::gateway) fn of(status: &Status) -> Self {
+        let (kind, word) = match status {
+            Status::Created => ("created", "Waiting".to_owned()),
+            Status::Running => ("running", "Running".to_owned()),
+            Status::Done => ("done", "Finished".to_owned()),
+            Status::Failed => ("failed", "Failed".to_owned()),
+            Status::Terminated => ("terminated", "Stopped".to_owned()),
+            Status::Other(word) => ("other", word.short(30)),
+        };
+        Self { kind, word }
+    }
+}
+
+/// A severity: CSS class and word.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct SeverityView {
+    pub(in crate::gateway) kind: &'static str,
+    pub(in crate::gateway) word: String,
+}
+
+impl SeverityView {
+    pub(in crate::gateway) fn of(severity: &Severity) -> Self {
+        let (kind, word) = match severity {
+            Severity::Known(results::Severity::Critical) => ("critical", "Critical".to_owned()),
+            Severity::Known(results::Severity::High) => ("high", "High".to_owned()),
+            Severity::Known(results::Severity::Medium) => ("medium", "Medium".to_owned()),
+            Severity::Known(results::Severity::Low) => ("low", "Low".to_owned()),
+            Severity::Other(word) => ("unknown", word.short(30)),
+        };
+        Self { kind, word }
+    }
+}
+
+/// `1 finding`, `7 findings`.
+pub(in crate::gateway) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// `512 bytes`, `1.4 MB`; decimal units.
+pub(in crate::gateway) fn bytes(number: u64) -> String {
+    let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    units.into_iter().find(|(_, size)| number >= *size).map_or_else(
+        || count(number, "byte", "bytes"),
+        |(unit, size)| {
+            let tenths = number.saturating_mul(10) / size;
+            format!("{}.{} {unit}", tenths / 10, tenths % 10)
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_name_their_zone_and_sizes_their_unit() {
+        assert_eq!(When::of(Some(Timestamp(1_795_828_230_250))).words, "28 Nov 2026, 01:10 UTC");
+        assert_eq!(When::of(None).words, "–");
+        assert_eq!(bytes(1), "1 byte");
+        assert_eq!(bytes(999), "999 bytes");
+        assert_eq!(bytes(1_450_000), "1.4 MB");
+        assert_eq!(count(1, "finding", "findings"), "1 finding");
+    }
+}
