@@ -145,7 +145,10 @@ where
 }
 
 /// All records whose key starts with `first`, in key order.
-fn records<T: DeserializeOwned>(table: &impl ReadableTable<(&'static str, &'static str), Json>, first: &str) -> Result<Vec<T>, StoreError> {
+fn records<T: DeserializeOwned>(
+    table: &impl ReadableTable<(&'static str, &'static str), Json>,
+    first: &str,
+) -> Result<Vec<T>, StoreError> {
     let mut all = Vec::new();
     for entry in table.range((first, "")..)? {
         let (key, value) = entry?;

@@ -101,7 +101,12 @@ impl Store {
     }
 
     /// Marks a waiting task as running; `None` when it has ended or is gone.
-    pub(in crate::scanner) fn start_task(&self, account: &str, id: &TaskId, now: Timestamp) -> Result<Option<TaskRecord>, StoreError> {
+    pub(in crate::scanner) fn start_task(
+        &self,
+        account: &str,
+        id: &TaskId,
+        now: Timestamp,
+    ) -> Result<Option<TaskRecord>, StoreError> {
         self.change_open_task(account, id, |_, task| {
             task.status = TaskStatus::Running;
             task.executed_at = Some(now);
@@ -111,7 +116,13 @@ impl Store {
     }
 
     /// Writes the end of a run; nothing when the task was terminated or deleted meanwhile.
-    pub(in crate::scanner) fn end_task(&self, account: &str, id: &TaskId, outcome: Outcome, now: Timestamp) -> Result<(), StoreError> {
+    pub(in crate::scanner) fn end_task(
+        &self,
+        account: &str,
+        id: &TaskId,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         self.change_open_task(account, id, |transaction, task| {
             task.ended_at = Some(now);
             task.updated_at = now;
@@ -138,7 +149,13 @@ impl Store {
     }
 
     /// Ends a waiting or running task at the wish of `by`.
-    pub(in crate::scanner) fn terminate_task(&self, account: &str, id: &TaskId, by: &str, now: Timestamp) -> Result<Terminated, StoreError> {
+    pub(in crate::scanner) fn terminate_task(
+        &self,
+        account: &str,
+        id: &TaskId,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Terminated, StoreError> {
         let changed = self.change_open_task(account, id, |_, task| {
             task.status = TaskStatus::Terminated;
             task.ended_at = Some(now);
