@@ -2,6 +2,7 @@
 //! printed as it is, never read as markup), and no other file, package or clock can be reached.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -67,14 +68,14 @@ pub(super) fn typeset(content: &Content) -> Result<Bytes, ReportError> {
         printable(&mut note);
         notes.push(note);
     }
-    let date = datetime(content.ended_at);
+    let moment = datetime(content.ended_at);
     let options = PdfOptions {
         ident: Smart::Custom(format!("{} {}", content.task_id, words.lang)),
         creator: Smart::Custom(None),
-        timestamp: date.map(PdfTimestamp::new_utc),
+        timestamp: moment.map(PdfTimestamp::new_utc),
         ..PdfOptions::default()
     };
-    let outcome = Sheet::new(&data, date).and_then(|sheet| {
+    let outcome = Sheet::new(&data, moment).and_then(|sheet| {
         let document = typst::compile::<PagedDocument>(&sheet).output.map_err(|errors| words_of(&errors))?;
         typst_pdf::pdf(&document, &options).map_err(|errors| words_of(&errors))
     });
@@ -88,7 +89,7 @@ fn words_of(errors: &[SourceDiagnostic]) -> String {
 }
 
 /// The words of `language`, or English ones when no font here can draw them.
-fn readable_words(language: ReportLanguage) -> Words {
+fn readable_words(language: ReportLanguage) -> &'static Words {
     let words = Words::of(language);
     let readable = words.title.chars().chain(words.method_text.chars()).all(can_draw);
     if readable { words } else { Words::of(ReportLanguage::English) }
@@ -123,7 +124,7 @@ fn pieces(text: &str, missing: &mut HashSet<char>) -> Vec<String> {
             piece.push(c);
         } else {
             missing.insert(c);
-            piece.push_str(&format!("[U+{:04X}]", u32::from(c)));
+            let _ = write!(piece, "[U+{:04X}]", u32::from(c));
         }
         run = if c.is_whitespace() { 0 } else { run + 1 };
         if run >= LONGEST_RUN || (run > 4 && matches!(c, '.' | '/' | ':' | '-' | '_' | '!' | '@' | '?' | '&' | '=')) {
@@ -147,17 +148,17 @@ struct Sheet {
     template: Source,
     data_id: FileId,
     data: TypstBytes,
-    date: Option<Datetime>,
+    moment: Option<Datetime>,
 }
 
 impl Sheet {
-    fn new(data: &Value, date: Option<Datetime>) -> Result<Self, String> {
+    fn new(data: &Value, moment: Option<Datetime>) -> Result<Self, String> {
         let text = serde_json::to_vec(data).map_err(|error| error.to_string())?;
         Ok(Self {
             template: Source::new(file_id("report.typ")?, TEMPLATE.to_owned()),
             data_id: file_id("data.json")?,
             data: TypstBytes::new(text),
-            date,
+            moment,
         })
     }
 }
@@ -193,6 +194,6 @@ impl World for Sheet {
     }
 
     fn today(&self, _: Option<Duration>) -> Option<Datetime> {
-        self.date
+        self.moment
     }
 }

@@ -10,7 +10,7 @@ use crate::platform::hostile::Hostile;
 
 #[derive(Serialize)]
 pub(super) struct View {
-    pub(super) words: Words,
+    pub(super) words: &'static Words,
     pub(super) project: String,
     pub(super) facts: Vec<Fact>,
     pub(super) counts: Vec<Count>,
@@ -37,7 +37,7 @@ pub(super) struct Count {
     pub(super) class: &'static str,
     pub(super) mark: &'static str,
     pub(super) word: &'static str,
-    pub(super) count: u64,
+    pub(super) findings: u64,
     /// Where its part of the bar begins and how wide it is, in thousandths.
     pub(super) from: u64,
     pub(super) width: u64,
@@ -67,7 +67,7 @@ pub(super) struct Reference {
 }
 
 impl View {
-    pub(super) fn new(content: &Content, words: Words) -> Self {
+    pub(super) fn new(content: &Content, words: &'static Words) -> Self {
         let summary = &content.summary;
         let data = (summary.advisory_count.to_string(), or(&text(&summary.advisory_date), words.unknown));
         let total = content.stat.total;
@@ -90,7 +90,7 @@ impl View {
     }
 }
 
-fn facts(content: &Content, words: Words, data: String) -> Vec<Fact> {
+fn facts(content: &Content, words: &'static Words, data: String) -> Vec<Fact> {
     [
         (words.project, text(&content.project_name)),
         (words.task, content.task_id.to_string()),
@@ -108,7 +108,7 @@ fn facts(content: &Content, words: Words, data: String) -> Vec<Fact> {
     .collect()
 }
 
-fn counts(content: &Content, words: Words) -> Vec<Count> {
+fn counts(content: &Content, words: &'static Words) -> Vec<Count> {
     let stat = &content.stat;
     let all = stat.total.max(1);
     let mut from = 0;
@@ -122,8 +122,14 @@ fn counts(content: &Content, words: Words) -> Vec<Count> {
                 Severity::Low => stat.low_count,
             };
             let width = count.saturating_mul(1000) / all;
-            let part =
-                Count { class: severity.as_str(), mark: mark(severity), word: words.severity(severity), count, from, width };
+            let part = Count {
+                class: severity.as_str(),
+                mark: mark(severity),
+                word: words.severity(severity),
+                findings: count,
+                from,
+                width,
+            };
             from += width;
             part
         })
@@ -131,7 +137,7 @@ fn counts(content: &Content, words: Words) -> Vec<Count> {
 }
 
 impl Finding {
-    fn new(finding: &VulDetail, number: u64, words: Words) -> Self {
+    fn new(finding: &VulDetail, number: u64, words: &'static Words) -> Self {
         let fix: FixSuggestion = serde_json::from_str(&finding.fix_suggestion).unwrap_or_default();
         let change = fix.code_example.map(|example| (code(&example.before), code(&example.after)));
         Self {
@@ -151,7 +157,7 @@ impl Finding {
 }
 
 /// Facts without a value are left out, but for a fix: that there is none is worth saying.
-fn finding_facts(finding: &VulDetail, words: Words) -> Vec<Fact> {
+fn finding_facts(finding: &VulDetail, words: &'static Words) -> Vec<Fact> {
     let row = &finding.row;
     let others: Vec<&str> = finding.aliases.iter().filter(|alias| !row.cve_ids.contains(alias)).map(String::as_str).collect();
     [

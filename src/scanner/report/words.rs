@@ -6,7 +6,7 @@ use crate::contract::reports::ReportLanguage;
 use crate::contract::results::{Confidence, Severity};
 
 /// Headings, labels and sentences. `{}` stands where a value goes.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Serialize)]
 pub(super) struct Words {
     /// Language tag.
     pub(super) lang: &'static str,
@@ -62,10 +62,10 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) const fn of(language: ReportLanguage) -> Self {
+    pub(super) const fn of(language: ReportLanguage) -> &'static Self {
         match language {
-            ReportLanguage::English => ENGLISH,
-            ReportLanguage::Chinese => CHINESE,
+            ReportLanguage::English => &ENGLISH,
+            ReportLanguage::Chinese => &CHINESE,
         }
     }
 
@@ -89,7 +89,7 @@ impl Words {
     }
 }
 
-const ENGLISH: Words = Words {
+static ENGLISH: Words = Words {
     lang: "en",
     title: "Security scan report",
     confidential: "Confidential: this report names weaknesses of the software it is about.",
@@ -144,7 +144,7 @@ const ENGLISH: Words = Words {
     confidences: ["high", "medium", "low"],
 };
 
-const CHINESE: Words = Words {
+static CHINESE: Words = Words {
     lang: "zh",
     title: "安全扫描报告",
     confidential: "机密：本报告列出了所涉软件的安全弱点。",

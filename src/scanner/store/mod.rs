@@ -136,7 +136,7 @@ fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, StoreError> {
 }
 
 /// The record at `key`.
-fn record<'k, K, T>(table: &impl ReadableTable<K, Json>, key: K::SelfType<'k>) -> Result<Option<T>, StoreError>
+fn record<K, T>(table: &impl ReadableTable<K, Json>, key: K::SelfType<'_>) -> Result<Option<T>, StoreError>
 where
     K: Key + 'static,
     T: DeserializeOwned,

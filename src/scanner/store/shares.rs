@@ -31,22 +31,38 @@ impl ShareRecord {
     }
 }
 
-/// A change of a share: `None` leaves a field as it is.
-#[derive(Default)]
+/// What happens to an optional field of a share.
+pub(in crate::scanner) enum Change<T> {
+    Keep,
+    Set(T),
+    Remove,
+}
+
+impl<T> Change<T> {
+    fn apply(self, field: &mut Option<T>) {
+        match self {
+            Self::Keep => {}
+            Self::Set(value) => *field = Some(value),
+            Self::Remove => *field = None,
+        }
+    }
+}
+
+/// A change of a share.
 pub(in crate::scanner) struct ShareChange {
-    pub(in crate::scanner) expired_at: Option<Option<Timestamp>>,
-    pub(in crate::scanner) code_hash: Option<Option<String>>,
+    pub(in crate::scanner) expired_at: Change<Timestamp>,
+    pub(in crate::scanner) code_hash: Change<String>,
 }
 
 impl Store {
     /// Keeps a new share; gives the share that already has its id instead, whoever made it.
-    pub(in crate::scanner) fn create_share(&self, share: ShareRecord) -> Result<Option<ShareRecord>, StoreError> {
+    pub(in crate::scanner) fn create_share(&self, share: &ShareRecord) -> Result<Option<ShareRecord>, StoreError> {
         self.write(|transaction| {
             let mut shares = transaction.open_table(SHARES)?;
             if let Some(known) = record(&shares, share.id.as_str())? {
                 return Ok(Some(known));
             }
-            shares.insert(share.id.as_str(), encode(&share)?.as_slice())?;
+            shares.insert(share.id.as_str(), encode(share)?.as_slice())?;
             transaction.open_table(ACCOUNT_SHARES)?.insert((share.account.as_str(), share.id.as_str()), ())?;
             Ok(None)
         })
@@ -81,12 +97,8 @@ impl Store {
             if share.account != account {
                 return Ok(false);
             }
-            if let Some(expired_at) = change.expired_at {
-                share.expired_at = expired_at;
-            }
-            if let Some(code_hash) = change.code_hash {
-                share.code_hash = code_hash;
-            }
+            change.expired_at.apply(&mut share.expired_at);
+            change.code_hash.apply(&mut share.code_hash);
             shares.insert(id.as_str(), encode(&share)?.as_slice())?;
             Ok(true)
         })

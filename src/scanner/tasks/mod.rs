@@ -92,7 +92,9 @@ impl Tasks {
         let doomed = ids.clone();
         let unknown = self.0.store.run(move |store| store.delete_tasks(&account, &doomed)).await?;
         if unknown.is_none() {
-            ids.iter().for_each(|id| self.stop(id));
+            for id in &ids {
+                self.stop(id);
+            }
         }
         Ok(unknown)
     }

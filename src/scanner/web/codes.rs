@@ -21,9 +21,9 @@ use crate::platform::{digest, random};
 /// Each hash takes about 19 MiB while it is made.
 const HASHES_AT_ONCE: usize = 2;
 /// The longest wait between two tries.
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
 /// A recipient who turns pages sends the code each time: a code that was right is not hashed again for this long.
-const RIGHT_FOR: Duration = Duration::from_secs(600);
+const RIGHT_FOR: Duration = Duration::from_mins(10);
 /// Right codes remembered at most.
 const REMEMBERED: u64 = 1000;
 

@@ -15,7 +15,7 @@ use crate::platform::clock::Timestamp;
 use crate::platform::random;
 use crate::platform::secret::Secret;
 use crate::scanner::identity::Caller;
-use crate::scanner::store::shares::{ShareChange, ShareRecord};
+use crate::scanner::store::shares::{Change, ShareChange, ShareRecord};
 use crate::scanner::store::tasks::TaskRecord;
 
 /// Length of a generated id; shorter ones could be guessed and are refused.
@@ -40,7 +40,7 @@ pub(super) async fn create(app: web::Data<App>, caller: Caller, Body(body): Body
     };
     let share = ShareRecord { code_hash, ..share };
     let wanted = share.clone();
-    let known = app.store.run(move |store| store.create_share(share)).await.map_err(Failure::internal)?;
+    let known = app.store.run(move |store| store.create_share(&share)).await.map_err(Failure::internal)?;
     if let Some(known) = known
         && !is_repeated(&app, &wanted, known, code).await?
     {
@@ -67,11 +67,15 @@ pub(super) async fn update(
     Body(body): Body<UpdateShare>,
 ) -> Result<HttpResponse, Failure> {
     let id: ShareId = path.parse().map_err(|_| Failure::not_found("share"))?;
-    let expired_at = body.expired_at.map(|end| end.map(|end| future(&app, &end)).transpose()).transpose()?;
+    let expired_at = match body.expired_at {
+        Some(Some(end)) => Change::Set(future(&app, &end)?),
+        Some(None) => Change::Remove,
+        None => Change::Keep,
+    };
     let code_hash = match body.extraction_code {
-        Some(Some(text)) => Some(Some(app.codes.hash(code(&text)?).await.map_err(Failure::internal)?)),
-        Some(None) => Some(None),
-        None => None,
+        Some(Some(text)) => Change::Set(app.codes.hash(code(&text)?).await.map_err(Failure::internal)?),
+        Some(None) => Change::Remove,
+        None => Change::Keep,
     };
     let change = ShareChange { expired_at, code_hash };
     let changed =
