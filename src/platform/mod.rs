@@ -8,3 +8,4 @@ pub mod random;
 pub mod seal;
 pub mod secret;
 pub mod shutdown;
+pub mod telemetry;
