@@ -67,7 +67,7 @@ impl Section<'_> {
                 return Some(Secret::new(text.trim_end_matches(['\r', '\n'])));
             }
             Ok(_) => {
-                self.problem(key, format!("the file {} is empty", path.display()), "it should hold the secret and nothing else")
+                self.problem(key, format!("the file {} is empty", path.display()), "it should hold the secret and nothing else");
             }
             Err(error) => {
                 let hint = "the file has to be readable for the user this runs as, and hold text";
