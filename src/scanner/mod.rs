@@ -5,8 +5,8 @@ mod engine;
 use std::path::Path;
 
 pub use engine::{
-    DatabaseError as AdvisoryError, ImportError as AdvisoryImportError, ImportReport as AdvisoryImport, Skipped as SkippedAdvisories,
-    Status as AdvisoryStatus,
+    DatabaseError as AdvisoryError, ImportError as AdvisoryImportError, ImportReport as AdvisoryImport,
+    Skipped as SkippedAdvisories, Status as AdvisoryStatus,
 };
 
 use crate::platform::clock::Clock;

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use rawzip::{CompressionMethod, FileReader, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator};
+use rawzip::{
+    CompressionMethod, FileReader, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive, ZipArchiveEntryWayfinder, ZipLocator,
+};
 
 /// How much is inflated between two looks at the limits.
 const CHUNK: usize = 64 << 10;
@@ -113,7 +115,8 @@ impl ZipFile {
     /// Finds the directory of `source`.
     pub(super) fn open(source: Source) -> Result<Self, rawzip::Error> {
         let length = source.length;
-        let archive = ZipLocator::new().locate_in_reader(source.clone(), &mut Self::buffer(), length).map_err(|(_, error)| error)?;
+        let archive =
+            ZipLocator::new().locate_in_reader(source.clone(), &mut Self::buffer(), length).map_err(|(_, error)| error)?;
         Ok(Self { source, archive })
     }
 

@@ -1,7 +1,8 @@
 //! What the name of an archive tells: artifact, version, classifier. A name is a hint, never a proof.
 
 /// Archives with these classifiers hold no code that runs: `true` when they hold no class files in the first place.
-const NOT_RUN: [(&str, bool); 5] = [("javadoc", true), ("test-sources", true), ("sources", true), ("tests", false), ("test-javadoc", true)];
+const NOT_RUN: [(&str, bool); 5] =
+    [("javadoc", true), ("test-sources", true), ("sources", true), ("tests", false), ("test-javadoc", true)];
 
 /// Endings that say how an archive was packed, not what it is.
 const PACKINGS: [&str; 12] = [
@@ -49,8 +50,10 @@ impl FileName {
     pub(super) fn readings(&self) -> Vec<(&str, &str)> {
         let digit_after = |at: usize| self.stem.get(at + 1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let dashes = self.stem.match_indices('-').map(|(at, _)| at).filter(|at| digit_after(*at));
-        let mut found: Vec<(&str, &str)> =
-            dashes.filter_map(|at| Some((self.stem.get(..at)?, self.stem.get(at + 1..)?))).filter(|(name, _)| !name.is_empty()).collect();
+        let mut found: Vec<(&str, &str)> = dashes
+            .filter_map(|at| Some((self.stem.get(..at)?, self.stem.get(at + 1..)?)))
+            .filter(|(name, _)| !name.is_empty())
+            .collect();
         found.reverse();
         found
     }
@@ -79,7 +82,10 @@ mod tests {
     fn names_are_read_as_artifact_and_version() {
         assert_eq!(FileName::of("a.war!/WEB-INF/lib/commons-lang3-3.7.jar").usual(), Some(("commons-lang3", "3.7")));
         assert_eq!(FileName::of("guava-25.0-jre.jar").usual(), Some(("guava", "25.0-jre")));
-        assert_eq!(FileName::of("log4j-1.2-api-2.17.0.jar").readings(), [("log4j-1.2-api", "2.17.0"), ("log4j", "1.2-api-2.17.0")]);
+        assert_eq!(
+            FileName::of("log4j-1.2-api-2.17.0.jar").readings(),
+            [("log4j-1.2-api", "2.17.0"), ("log4j", "1.2-api-2.17.0")]
+        );
         assert_eq!(FileName::of("tabula-1.0.5-jar-with-dependencies.jar").usual(), Some(("tabula", "1.0.5")));
         assert_eq!(FileName::of("plugin.jar").usual(), None);
         assert_eq!(FileName::of("h2-1.4.200.jar").version_of("h2"), Some("1.4.200"));

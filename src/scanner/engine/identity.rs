@@ -54,7 +54,9 @@ pub(super) fn identify(seen: &Seen, advisories: &Advisories) -> Identity {
 fn poms(seen: &Seen) -> Vec<&Pom> {
     let has_properties = |entry: &str| {
         let folder = entry.rsplit_once('/').map(|(folder, _)| folder);
-        seen.poms.iter().any(|pom| pom.kind == PomKind::Properties && pom.entry.rsplit_once('/').map(|(other, _)| other) == folder)
+        seen.poms
+            .iter()
+            .any(|pom| pom.kind == PomKind::Properties && pom.entry.rsplit_once('/').map(|(other, _)| other) == folder)
     };
     let mut found: Vec<&Pom> =
         seen.poms.iter().filter(|pom| pom.kind == PomKind::Properties || !has_properties(&pom.entry)).collect();
@@ -77,7 +79,10 @@ fn own_component(seen: &Seen, pom: &Pom, file: &FileName) -> Identified {
     let named = file.version_of(&pom.coordinates.artifact).filter(|version| !version.is_empty());
     let contradicts = named.filter(|version| *version != pom.coordinates.version);
     if let Some(version) = contradicts {
-        let detail = format!("The file name says version {version}, the pom inside says {}; the pom was believed.", pom.coordinates.version);
+        let detail = format!(
+            "The file name says version {version}, the pom inside says {}; the pom was believed.",
+            pom.coordinates.version
+        );
         evidence.push(Evidence { kind: "note".to_owned(), path: seen.path.clone(), detail });
     }
     let confidence = if contradicts.is_some() { Confidence::Medium } else { Confidence::High };
@@ -123,7 +128,9 @@ fn by_name(seen: &Seen, file: &FileName, advisories: &Advisories) -> Result<Iden
                     return Ok(named(seen, coordinates, *attribute, &reason));
                 }
             }
-            None if !groups.is_empty() => doubt = Some(format!("its name suggests {artifact} {version}, but nothing inside confirms whose")),
+            None if !groups.is_empty() => {
+                doubt = Some(format!("its name suggests {artifact} {version}, but nothing inside confirms whose"))
+            }
             None => {}
         }
     }
@@ -131,7 +138,11 @@ fn by_name(seen: &Seen, file: &FileName, advisories: &Advisories) -> Result<Iden
 }
 
 fn reason(file: &FileName, manifest: &Manifest) -> String {
-    let inside = if *manifest == Manifest::default() { "it has no pom and its manifest names nothing" } else { "it has no pom and its manifest does not name a component" };
+    let inside = if *manifest == Manifest::default() {
+        "it has no pom and its manifest names nothing"
+    } else {
+        "it has no pom and its manifest does not name a component"
+    };
     match file.usual() {
         Some((artifact, version)) => format!("{inside}; its name suggests {artifact} {version}"),
         None => format!("{inside}; its name has no version"),
@@ -140,12 +151,17 @@ fn reason(file: &FileName, manifest: &Manifest) -> String {
 
 fn named(seen: &Seen, coordinates: Coordinates, attribute: Option<&str>, reason: &str) -> Identified {
     let Coordinates { artifact, version, .. } = &coordinates;
-    let mut evidence = vec![Evidence { kind: "file name".to_owned(), path: seen.path.clone(), detail: format!("artifact {artifact}") }];
+    let mut evidence =
+        vec![Evidence { kind: "file name".to_owned(), path: seen.path.clone(), detail: format!("artifact {artifact}") }];
     match attribute {
         None => evidence.iter_mut().for_each(|one| one.detail = format!("artifact {artifact}, version {version}")),
         Some(attribute) => evidence.push(manifest_evidence(seen, format!("{attribute}: {version}"))),
     }
-    evidence.push(Evidence { kind: "note".to_owned(), path: seen.path.clone(), detail: format!("The group {} was chosen because {reason}.", coordinates.group) });
+    evidence.push(Evidence {
+        kind: "note".to_owned(),
+        path: seen.path.clone(),
+        detail: format!("The group {} was chosen because {reason}.", coordinates.group),
+    });
     Identified { coordinates, path: seen.path.clone(), is_embedded: false, confidence: Confidence::Medium, evidence }
 }
 
@@ -157,7 +173,9 @@ fn manifest_evidence(seen: &Seen, detail: String) -> Evidence {
 fn choose_group<'a>(groups: &'a [String], artifact: &str, seen: &Seen, manifest: &Manifest) -> Option<(&'a str, String)> {
     let mut scored: Vec<(usize, &str, String)> = groups
         .iter()
-        .filter_map(|group| support(group, artifact, seen, manifest, groups.len() == 1).map(|(score, why)| (score, group.as_str(), why)))
+        .filter_map(|group| {
+            support(group, artifact, seen, manifest, groups.len() == 1).map(|(score, why)| (score, group.as_str(), why))
+        })
         .collect();
     scored.sort_by(|left, right| right.0.cmp(&left.0));
     match &scored[..] {
@@ -168,7 +186,12 @@ fn choose_group<'a>(groups: &'a [String], artifact: &str, seen: &Seen, manifest:
 
 /// How much speaks for a group, and what.
 fn support(group: &str, artifact: &str, seen: &Seen, manifest: &Manifest, is_only: bool) -> Option<(usize, String)> {
-    let names = [manifest.symbolic_name(), manifest.get("Implementation-Vendor-Id"), manifest.get("Automatic-Module-Name"), manifest.get("Extension-Name")];
+    let names = [
+        manifest.symbolic_name(),
+        manifest.get("Implementation-Vendor-Id"),
+        manifest.get("Automatic-Module-Name"),
+        manifest.get("Extension-Name"),
+    ];
     let dotted = format!("{group}.");
     if let Some(name) = names.into_iter().flatten().find(|name| *name == group || name.starts_with(&dotted)) {
         return Some((1000 + group.len(), format!("the manifest names {name}")));
@@ -204,9 +227,11 @@ fn in_order(parts: &[&str], package: &str) -> bool {
 /// Identifies an archive by the ids its manifest gives.
 fn by_manifest(seen: &Seen, file: &FileName, manifest: &Manifest) -> Option<Identified> {
     let (named, file_version) = file.usual().map_or((file.stem.as_str(), None), |(artifact, version)| (artifact, Some(version)));
-    let version = file_version.filter(|version| is_version(version)).or_else(|| manifest.version().map(|(_, version)| version))?;
+    let version =
+        file_version.filter(|version| is_version(version)).or_else(|| manifest.version().map(|(_, version)| version))?;
     let vendor = manifest.get("Implementation-Vendor-Id").filter(|id| id.contains('.'));
-    let module = [manifest.symbolic_name(), manifest.get("Automatic-Module-Name")].into_iter().flatten().find(|name| name.contains('.'));
+    let module =
+        [manifest.symbolic_name(), manifest.get("Automatic-Module-Name")].into_iter().flatten().find(|name| name.contains('.'));
     let (group, artifact, source) = match (vendor, module) {
         (Some(vendor), _) => (vendor, named, vendor),
         (None, Some(module)) => match module.strip_suffix(named).and_then(|group| group.strip_suffix('.')) {

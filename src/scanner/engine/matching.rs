@@ -27,7 +27,8 @@ pub(super) fn matches<'a>(advisories: &'a Advisories, package: &'a str, version:
 
 fn look<'a>(advisory: &'a Advisory, records: &[&'a Affected], text: &str, version: &MavenVersion) -> Option<Match<'a>> {
     let hits = records.iter().flat_map(|record| {
-        let inside = record.intervals.iter().filter(|interval| interval.contains(version)).map(|interval| (*record, Some(interval)));
+        let inside =
+            record.intervals.iter().filter(|interval| interval.contains(version)).map(|interval| (*record, Some(interval)));
         let listed = record.versions.iter().filter(|listed| *listed == text).map(|_| (*record, None));
         inside.chain(listed)
     });
@@ -52,7 +53,8 @@ fn weight(interval: &Interval) -> u8 {
 
 fn fixed_above<'a>(records: &[&'a Affected], version: &MavenVersion) -> Option<&'a str> {
     let intervals = || records.iter().flat_map(|record| &record.intervals);
-    let is_affected = |fixed: &MavenVersion| intervals().any(|interval| !interval.is_unbounded_by_loss() && interval.contains(fixed));
+    let is_affected =
+        |fixed: &MavenVersion| intervals().any(|interval| !interval.is_unbounded_by_loss() && interval.contains(fixed));
     intervals()
         .filter_map(Interval::fixed)
         .filter(|fixed| {

@@ -55,7 +55,10 @@ pub(super) fn pom_properties(content: &[u8]) -> Option<Coordinates> {
 pub(super) fn pom_xml(content: &[u8]) -> Option<Coordinates> {
     let values = leaves(content);
     let own = |name: &str| {
-        values.get(&format!("project/{name}")).or_else(|| values.get(&format!("project/parent/{name}"))).map(|raw| resolve(raw, &values))
+        values
+            .get(&format!("project/{name}"))
+            .or_else(|| values.get(&format!("project/parent/{name}")))
+            .map(|raw| resolve(raw, &values))
     };
     Coordinates::new(&own("groupId")?, &values.get("project/artifactId").map(|raw| resolve(raw, &values))?, &own("version")?)
 }

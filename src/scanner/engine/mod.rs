@@ -94,9 +94,13 @@ fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {
     let unreadable = |error: std::io::Error| AnalyzeError::Unreadable(format!("{name} could not be read: {error}."));
     let source = File::open(artifact).and_then(Source::file).map_err(unreadable)?;
     let begins_like_zip = source.begins_like_zip();
-    let cut = || AnalyzeError::Unreadable(format!("{name} begins like a zip file, but its directory is missing or damaged. Was it cut off on the way? Upload it again."));
-    let zip = ZipFile::open(source)
-        .map_err(|_| if begins_like_zip { cut() } else { AnalyzeError::NotAnArchive(name.to_owned()) })?;
+    let cut = || {
+        AnalyzeError::Unreadable(format!(
+            "{name} begins like a zip file, but its directory is missing or damaged. Was it cut off on the way? Upload it again."
+        ))
+    };
+    let zip =
+        ZipFile::open(source).map_err(|_| if begins_like_zip { cut() } else { AnalyzeError::NotAnArchive(name.to_owned()) })?;
     let mut buffer = ZipFile::buffer();
     let first = zip.entries(&mut buffer).next();
     match first {
@@ -110,11 +114,14 @@ fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {
 fn findings(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> Vec<Finding> {
     let mut known = HashSet::new();
     let mut all: Vec<Finding> = Vec::new();
-    for (seen, found) in seen.iter().zip(identities).flat_map(|(seen, identity)| identity.components.iter().map(move |found| (seen, found))) {
+    for (seen, found) in
+        seen.iter().zip(identities).flat_map(|(seen, identity)| identity.components.iter().map(move |found| (seen, found)))
+    {
         let package = found.coordinates.package();
         for hit in matching::matches(advisories, &package, &found.coordinates.version) {
             let named = &hit.advisory.classes;
-            let lacks_classes = !named.is_empty() && !found.is_embedded && named.iter().all(|class| !seen.classes.contains(class));
+            let lacks_classes =
+                !named.is_empty() && !found.is_embedded && named.iter().all(|class| !seen.classes.contains(class));
             let finding = wording::finding(found, &hit, lacks_classes);
             if known.insert(finding.fingerprint.clone()) {
                 all.push(finding);
@@ -131,10 +138,12 @@ fn order(finding: &Finding) -> impl Ord + '_ {
 }
 
 fn summary(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> ScanSummary {
-    let components: HashSet<_> = identities.iter().flat_map(|one| &one.components).map(|one: &Identified| (&one.coordinates, &one.path)).collect();
-    let unidentified = seen.iter().zip(identities).filter_map(|(seen, identity)| {
-        identity.unknown.clone().map(|reason| Unidentified { path: seen.path.clone(), reason })
-    });
+    let components: HashSet<_> =
+        identities.iter().flat_map(|one| &one.components).map(|one: &Identified| (&one.coordinates, &one.path)).collect();
+    let unidentified = seen
+        .iter()
+        .zip(identities)
+        .filter_map(|(seen, identity)| identity.unknown.clone().map(|reason| Unidentified { path: seen.path.clone(), reason }));
     ScanSummary {
         component_count: components.len() as u64,
         unidentified: unidentified.collect(),

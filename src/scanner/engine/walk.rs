@@ -1,6 +1,7 @@
 //! Walks an artifact and the archives inside it, within the limits, and collects what may tell where each came from.
 //! Draws no conclusions.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -16,6 +17,8 @@ use crate::platform::clock::{Clock, Timestamp};
 const MAX_METADATA: u64 = 1 << 20;
 /// Packages of classes that are remembered for one archive.
 const MAX_PACKAGES: usize = 4096;
+/// Longer entry names are cut in paths.
+const MAX_NAME: usize = 1024;
 /// Room made ready for a nested archive; more is made when the bytes really come.
 const MAX_RESERVED: u64 = 16 << 20;
 /// The part of the progress that walking is.
@@ -103,7 +106,10 @@ impl<'a> Walk<'a> {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    self.notes.add(format!("The directory of {} is damaged after {count} entries ({error}); what follows was not read.", short(&seen.path)));
+                    self.notes.add(format!(
+                        "The directory of {} is damaged after {count} entries ({error}); what follows was not read.",
+                        short(&seen.path)
+                    ));
                     break;
                 }
             }
@@ -123,14 +129,22 @@ impl<'a> Walk<'a> {
         }
         self.entries += 1;
         if self.entries > self.limits.entries {
-            return self.limit(format!("More than {} entries: the rest, from {} on, was not read.", self.limits.entries, short(path)));
+            return self.limit(format!(
+                "More than {} entries: the rest, from {} on, was not read.",
+                self.limits.entries,
+                short(path)
+            ));
         }
         self.check_time(path)
     }
 
     fn check_time(&mut self, path: &str) -> Result<(), Halt> {
         if self.clock.now().since(self.started) > Duration::from_secs(self.limits.seconds) {
-            return self.limit(format!("Reading took more than {} seconds: the rest, from {} on, was not read.", self.limits.seconds, short(path)));
+            return self.limit(format!(
+                "Reading took more than {} seconds: the rest, from {} on, was not read.",
+                self.limits.seconds,
+                short(path)
+            ));
         }
         Ok(())
     }
@@ -168,7 +182,11 @@ impl<'a> Walk<'a> {
             seen.classes.insert(name.to_owned());
         }
         let package = name.rsplit_once('/').map_or("", |(package, _)| package);
-        if !package.starts_with("META-INF") && package.len() <= 300 && seen.packages.len() < MAX_PACKAGES && !seen.packages.contains(package) {
+        if !package.starts_with("META-INF")
+            && package.len() <= 300
+            && seen.packages.len() < MAX_PACKAGES
+            && !seen.packages.contains(package)
+        {
             seen.packages.insert(package.to_owned());
         }
     }
@@ -179,7 +197,7 @@ impl<'a> Walk<'a> {
             PomKind::Xml => metadata::pom_xml(content),
         };
         match read {
-            Some(coordinates) => seen.poms.push(Pom { entry: name.to_owned(), kind, coordinates }),
+            Some(coordinates) => seen.poms.push(Pom { entry: bounded(name).into_owned(), kind, coordinates }),
             None if kind == PomKind::Properties => {
                 self.notes.add(format!("{}!/{} names no usable component and was passed over.", short(&seen.path), short(name)));
             }
@@ -193,9 +211,13 @@ impl<'a> Walk<'a> {
     }
 
     fn nested(&mut self, zip: &ZipFile, entry: &Entry, outer: &str, depth: u32) -> Result<(), Halt> {
-        let path = format!("{outer}!/{}", entry.name.trim_start_matches('/'));
+        let path = format!("{outer}!/{}", bounded(entry.name.trim_start_matches('/')));
         if depth > self.limits.depth {
-            self.notes.add(format!("{} lies deeper than {} archives in each other and was not read.", short(&path), self.limits.depth));
+            self.notes.add(format!(
+                "{} lies deeper than {} archives in each other and was not read.",
+                short(&path),
+                self.limits.depth
+            ));
             return Ok(());
         }
         if entry.is_stored() {
@@ -229,17 +251,21 @@ impl<'a> Walk<'a> {
         let path = format!("{outer}!/{}", entry.name);
         let mut content = Vec::with_capacity(usize::try_from(entry.declared.min(most).min(MAX_RESERVED)).unwrap_or(0));
         let mut halt = None;
-        let outcome = zip.inflate(entry, &mut |chunk| match self.chunk(chunk.len() as u64, content.len() as u64, entry.packed, most, &path) {
-            Ok(()) => {
-                content.extend_from_slice(chunk);
-                Ok(())
-            }
-            Err(Refusal::Entry(error)) => Err(error),
-            Err(Refusal::Walk(why)) => {
-                halt = Some(why);
-                Err(EntryError::Halted)
-            }
-        });
+        let outcome =
+            zip.inflate(
+                entry,
+                &mut |chunk| match self.chunk(chunk.len() as u64, content.len() as u64, entry.packed, most, &path) {
+                    Ok(()) => {
+                        content.extend_from_slice(chunk);
+                        Ok(())
+                    }
+                    Err(Refusal::Entry(error)) => Err(error),
+                    Err(Refusal::Walk(why)) => {
+                        halt = Some(why);
+                        Err(EntryError::Halted)
+                    }
+                },
+            );
         match (outcome, halt) {
             (_, Some(halt)) => Err(halt),
             (Ok(()), None) => Ok(Some(content)),
@@ -258,7 +284,11 @@ impl<'a> Walk<'a> {
         self.check_time(path).map_err(Refusal::Walk)?;
         self.inflated = self.inflated.saturating_add(chunk);
         if self.inflated > self.limits.inflated_bytes {
-            let note = format!("More than {} inflated bytes: the rest, from {} on, was not read.", self.limits.inflated_bytes, short(path));
+            let note = format!(
+                "More than {} inflated bytes: the rest, from {} on, was not read.",
+                self.limits.inflated_bytes,
+                short(path)
+            );
             return self.limit(note).map_err(Refusal::Walk);
         }
         let after = before.saturating_add(chunk);
@@ -313,6 +343,11 @@ impl Names {
             ));
         }
     }
+}
+
+/// A name as part of a path: whole, unless it is absurdly long.
+fn bounded(name: &str) -> Cow<'_, str> {
+    if name.len() <= MAX_NAME { Cow::Borrowed(name) } else { Cow::Owned(short(name)) }
 }
 
 fn pom_kind(name: &str) -> Option<PomKind> {

@@ -8,6 +8,8 @@ use crate::platform::digest;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 const CATEGORY: &str = "Vulnerable Component";
+/// Weaknesses so broad that the catalogue itself discourages naming them.
+const BROAD: [&str; 8] = ["CWE-20", "CWE-74", "CWE-119", "CWE-200", "CWE-264", "CWE-284", "CWE-400", "CWE-668"];
 const PURL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// Words for one flaw of one component. `lacks_classes` when the advisory names classes and none of them is in the archive.
@@ -24,7 +26,7 @@ pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) 
         title: format!("{} {version}: {what}", coordinates.artifact),
         description: description(found, hit, id, what),
         severity: hit.advisory.severity,
-        cwe_id: hit.advisory.cwes.first().map(|cwe| cwe.to_ascii_lowercase()).unwrap_or_default(),
+        cwe_id: weakness(&hit.advisory.cwes),
         references: hit.advisory.ids.iter().filter_map(|id| address(id)).collect(),
         cve_ids,
         aliases,
@@ -36,6 +38,12 @@ pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) 
         published: hit.advisory.published.clone(),
         confidence: confidence(found, hit, lacks_classes),
     }
+}
+
+/// The first weakness that says something; the broad ones only when there is no other.
+fn weakness(cwes: &[String]) -> String {
+    let telling = cwes.iter().find(|cwe| !BROAD.contains(&cwe.as_str()));
+    telling.or(cwes.first()).map(|cwe| cwe.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Stable when the artifact is called something else: the part of the path before the first `!` does not count.
@@ -77,11 +85,15 @@ fn evidence(found: &Identified, hit: &Match<'_>, id: &str, lacks_classes: bool) 
     let said = format!("{id} ({}{date}{changed}) lists {} {}", hit.record.source.words(), hit.record.package, hit.range);
     all.push(Evidence { kind: "advisory".to_owned(), path: hit.record.record.clone(), detail: said });
     if hit.is_end_unknown {
-        all.push(note("The source of this advisory names no fixed version and lost the last affected one: upper bound unknown.".to_owned()));
+        all.push(note(
+            "The source of this advisory names no fixed version and lost the last affected one: upper bound unknown.".to_owned(),
+        ));
     }
     if lacks_classes {
         let classes = hit.advisory.classes.join(", ");
-        all.push(note(format!("The class the flaw is in ({classes}) is not in this archive; it may have been removed on purpose.")));
+        all.push(note(format!(
+            "The class the flaw is in ({classes}) is not in this archive; it may have been removed on purpose."
+        )));
     }
     all
 }
@@ -100,16 +112,16 @@ fn fix(found: &Identified, hit: &Match<'_>) -> FixSuggestion {
     let c = &found.coordinates;
     let holder = found.path.rsplit_once("!/META-INF/").map_or(found.path.as_str(), |(holder, _)| holder);
     let principle = if found.is_embedded {
-        format!("The component is packed into {holder}: upgrade whatever brings it, or build it again with a version that has the fix.")
+        format!(
+            "The component is packed into {holder}: upgrade whatever brings it, or build it again with a version that has the fix."
+        )
     } else {
-        "Use a version of the component that has the fix. When another dependency brings it, override the version there.".to_owned()
+        "Use a version of the component that has the fix. When another dependency brings it, override the version there."
+            .to_owned()
     };
     let (fix_method, code_example) = match hit.fixed {
         Some(fixed) => (format!("Upgrade {} from {} to {fixed}", c.package(), c.version), Some(example(found, fixed))),
-        None => (
-            format!("No fixed version of {} is known: replace it, or keep untrusted input away from it", c.package()),
-            None,
-        ),
+        None => (format!("No fixed version of {} is known: replace it, or keep untrusted input away from it", c.package()), None),
     };
     let certainty = match (hit.fixed, hit.is_end_unknown, found.is_embedded) {
         (Some(_), _, false) => 0.9,
@@ -117,9 +129,11 @@ fn fix(found: &Identified, hit: &Match<'_>) -> FixSuggestion {
         (None, false, _) => 0.4,
         (None, true, _) => 0.3,
     };
-    let references = hit.advisory.ids.iter().filter_map(|id| {
-        Some(FixReference { kind: "advisory".to_owned(), title: id.clone(), url: address(id)? })
-    });
+    let references = hit
+        .advisory
+        .ids
+        .iter()
+        .filter_map(|id| Some(FixReference { kind: "advisory".to_owned(), title: id.clone(), url: address(id)? }));
     FixSuggestion { principle, fix_method, confidence: certainty, code_example, references: references.collect() }
 }
 

@@ -149,7 +149,8 @@ impl Intake {
             let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
             if kind.is_dir() {
                 self.folder(&entry.path())?;
-            } else if kind.is_file() && (name.ends_with(".json") || name.ends_with(".json.gz"))
+            } else if kind.is_file()
+                && (name.ends_with(".json") || name.ends_with(".json.gz"))
                 && let Err(error) = self.path(&entry.path())
             {
                 self.read += 1;

@@ -94,12 +94,15 @@ pub(super) fn sort_ids(ids: &mut Vec<String>) {
 
 /// Whether `id` can be the name of an advisory.
 pub(super) fn is_id(id: &str) -> bool {
-    !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':'))
+    !id.is_empty()
+        && id.len() <= MAX_ID
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':'))
 }
 
 /// Whether `name` is a Maven `group:artifact`.
 pub(in crate::scanner::engine) fn is_package(name: &str) -> bool {
-    let part = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
+    let part =
+        |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
     name.len() <= MAX_NAME && name.split_once(':').is_some_and(|(group, artifact)| part(group) && part(artifact))
 }
 

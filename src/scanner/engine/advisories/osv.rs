@@ -191,12 +191,17 @@ mod tests {
 
     #[test]
     fn withdrawn_foreign_and_nameless_records_are_told_apart() {
-        assert!(matches!(read_text(r#"{"id":"GHSA-1","withdrawn":"2024-01-01T00:00:00Z"}"#), Reading::Withdrawn(id) if id == "GHSA-1"));
+        assert!(
+            matches!(read_text(r#"{"id":"GHSA-1","withdrawn":"2024-01-01T00:00:00Z"}"#), Reading::Withdrawn(id) if id == "GHSA-1")
+        );
         assert!(matches!(
             read_text(r#"{"id":"GHSA-1","affected":[{"package":{"ecosystem":"npm","name":"x"}}]}"#),
             Reading::Skipped("no Maven package")
         ));
         assert!(matches!(read_text(r#"{"id":""}"#), Reading::Skipped("no usable id")));
-        assert!(matches!(read_text(r#"{"id":"X-1","affected":[{"package":{"ecosystem":"Maven","name":"pkg"}}]}"#), Reading::Skipped(_)));
+        assert!(matches!(
+            read_text(r#"{"id":"X-1","affected":[{"package":{"ecosystem":"Maven","name":"pkg"}}]}"#),
+            Reading::Skipped(_)
+        ));
     }
 }

@@ -207,9 +207,10 @@ mod tests {
     fn events_may_come_in_any_order_and_open_again() {
         let events = ["fixed 3.2", "introduced 3.0", "fixed 1.9.4", "introduced 0", "introduced 20020520"];
         let found = |version| affected(&events, version);
-        assert_eq!([found("1.0"), found("1.9.4"), found("2.9"), found("3.1"), found("3.2"), found("20020520")], [
-            true, false, false, true, false, true
-        ]);
+        assert_eq!(
+            [found("1.0"), found("1.9.4"), found("2.9"), found("3.1"), found("3.2"), found("20020520")],
+            [true, false, false, true, false, true]
+        );
     }
 
     #[test]

@@ -49,7 +49,9 @@ pub(super) fn read(input: impl Read) -> Rows {
 
 fn advisory(row: &csv::StringRecord) -> Result<Advisory, &'static str> {
     let fields: Vec<&str> = row.iter().map(str::trim).collect();
-    let [id, published, title, package, introduced, fixed, severity, cwes, ..] = fields[..] else { return Err("fewer than eight columns") };
+    let [id, published, title, package, introduced, fixed, severity, cwes, ..] = fields[..] else {
+        return Err("fewer than eight columns");
+    };
     if !model::is_id(id) || !id.contains('-') {
         return Err("no usable id");
     }
@@ -103,7 +105,8 @@ mod tests {
         let advisory = &rows.advisories[0];
         assert_eq!(advisory.title, "Remote code, \"injected\"");
         assert_eq!(advisory.cwes, ["CWE-20", "CWE-502"]);
-        let words: Vec<Vec<String>> = advisory.affected.iter().map(|one| one.intervals.iter().map(|i| i.words()).collect()).collect();
+        let words: Vec<Vec<String>> =
+            advisory.affected.iter().map(|one| one.intervals.iter().map(|i| i.words()).collect()).collect();
         assert_eq!(words, [vec![">= 2.0-beta9, < 2.3.1", ">= 2.4, < 2.12.2"], vec!["all versions, upper bound unknown"]]);
     }
 
