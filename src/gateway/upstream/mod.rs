@@ -32,6 +32,5 @@ mod tests;
 pub(crate) use credential::{Call, Credential};
 pub(crate) use error::{Kind, Origin, UpstreamError};
 pub(crate) use files::Uploaded;
-pub(crate) use reports::Report;
 pub(crate) use service::ScanningService;
 pub(crate) use transport::Transport;

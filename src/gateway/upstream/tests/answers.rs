@@ -95,7 +95,7 @@ async fn what_cannot_be_read_is_garbage() {
         let raw = head_and(200, "application/json", body.as_bytes());
         let fake = Fake::new(move |_, _| Reply::Raw(raw.clone())).await;
         let error = fake.service().task(&user(), &task()).await.unwrap_err();
-        assert_eq!(error.kind, Kind::Garbage, "{:.40}", body);
+        assert_eq!(error.kind, Kind::Garbage, "{body:.40}");
     }
     let fake = Fake::new(|_, _| Reply::Raw(b"SSH-2.0-not-http\r\n\r\n".to_vec())).await;
     assert_eq!(fake.service().task(&user(), &task()).await.unwrap_err().origin, Origin::Network);

@@ -118,6 +118,8 @@ async fn all_profiles_sign_in_refresh_and_revoke_at_the_embedded_provider() {
         assert!(who.is_administrator && who.roles == ["administrator"]);
         let fresh = provider.refresh(tokens.refresh.as_ref().unwrap()).await.unwrap();
         assert_eq!(provider.identify(&fresh, None).await.unwrap().subject, "alice");
+        let end = provider.end_session_url(CALLBACK).await;
+        assert_eq!(end.is_some_and(|url| url.starts_with(&format!("{issuer}/oauth/end_session?"))), profile != Profile::Seed);
         assert!(provider.revoke(fresh.refresh.as_ref().unwrap()).await.unwrap());
         assert_eq!(provider.refresh(fresh.refresh.as_ref().unwrap()).await.unwrap_err(), IdentityError::InvalidGrant);
         assert_eq!(provider.userinfo(&fresh.access).await.unwrap_err(), IdentityError::Unauthorized);
