@@ -32,5 +32,6 @@ mod tests;
 pub(crate) use credential::{Call, Credential};
 pub(crate) use error::{Kind, Origin, UpstreamError};
 pub(crate) use files::Uploaded;
+pub(crate) use reports::Report;
 pub(crate) use service::ScanningService;
 pub(crate) use transport::Transport;
