@@ -68,7 +68,7 @@ impl Scanner {
         let folder = settings.data.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let store = store::Store::open(&folder).map_err(storage)?;
-            let advisories = engine::AdvisoryDatabase::open(&folder.join("advisories"))?;
+            let advisories = engine::AdvisoryDatabase::open(&advisories_folder(&folder))?;
             Ok::<_, StartError>((store, Arc::new(advisories)))
         });
         let (store, advisories) = opened.await.map_err(storage)??;
