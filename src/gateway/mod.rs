@@ -1,6 +1,6 @@
 //! The product behind one facade. Arrows go one way: `web -> services -> {session, vault, cache, upstream} -> store -> domain`.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "the rooms above these are not joined yet"))]
+#![cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the rooms above these are not joined yet"))]
 
 mod domain;
 mod session;
