@@ -110,7 +110,7 @@ impl<'t> Entries<'t> {
     /// Deletes at most `limit` entries that ran out. How many.
     pub(super) fn sweep(&mut self, limit: usize) -> Result<usize, Unavailable> {
         let due = self
-            .expiry
+            .by_expiry
             .range(..=(self.now.0, ""))
             .map_err(failed)?
             .take(limit)
