@@ -1,5 +1,10 @@
-//! Values and pure rules of the gateway: no I/O, no framework.
+//! Values and pure rules of the portal. No I/O, no framework, no clock of its own. What the service told is kept here in
+//! the form pages need, with every text marked as untrusted and the answer itself kept beside it (`raw`).
 
 pub(in crate::gateway) mod branding;
 pub(in crate::gateway) mod network;
+pub(in crate::gateway) mod principal;
+pub(in crate::gateway) mod return_to;
+pub(in crate::gateway) mod role;
+pub(in crate::gateway) mod server_key;
 pub(in crate::gateway) mod tenant;
