@@ -7,6 +7,7 @@ pub(crate) mod chain;
 pub(crate) mod diagnosis;
 pub(crate) mod finding;
 pub(crate) mod identity;
+pub(in crate::gateway) mod masking;
 pub(in crate::gateway) mod network;
 pub(crate) mod ownership;
 pub(crate) mod page;
