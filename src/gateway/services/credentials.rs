@@ -86,6 +86,13 @@ impl Credentials {
             (service, Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English })
         }))
     }
+
+    /// The service and a call with this server key, active or not: for testing it.
+    pub(in crate::gateway) fn with_key(&self, tenant: &TenantId, request_id: &str, key: Secret) -> Result<(ScanningService, Call), Error> {
+        let service = self.directory.of(tenant)?.service.clone();
+        let credential = Credential::ServerKey(key);
+        Ok((service, Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English }))
+    }
 }
 
 fn call_with(actor: &Actor, token: Secret) -> Call {
