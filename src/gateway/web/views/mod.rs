@@ -2,6 +2,9 @@
 
 pub(in crate::gateway) mod errors;
 pub(in crate::gateway) mod finding_body;
+pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod layout;
+pub(in crate::gateway) mod share_page;
+pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
 pub(in crate::gateway) mod words;
