@@ -223,7 +223,8 @@ mod tests {
 
     #[test]
     fn any_text_can_be_read_without_failing() {
-        for text in ["提取码", "code:", "CODE IS ", "ß提取码ß", "ﬀ code: ﬀﬀﬀﬀﬀﬀﬀﬀ", "İ code = x", "\0\0", "🙂 code:🙂"] {
+        for text in ["提取码", "code:", "CODE IS ", "ß提取码ß", "ﬀ code: ﬀﬀﬀﬀﬀﬀﬀﬀ", "İ code = x", "\0\0", "🙂 code:🙂"]
+        {
             let _ = readings(text);
             let _ = Code::chosen(text);
         }

@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn everything_else_stays_as_it_is() {
-        for text in ["", "GET /?q=1 HTTP/1.1\nHost: a\n", "the cookie jar", "basic rules", "é\u{202e}ü\n\tx", "import cookies"] {
+        for text in ["", "GET /?q=1 HTTP/1.1\nHost: a\n", "the cookie jar", "basic rules", "é\u{202e}ü\n\tx", "import cookies"]
+        {
             assert_eq!(masked(&Hostile::from(text)).raw(), text);
         }
         let text = "cookies = {\n'a': 'b'\n}\nprint(1)";

@@ -24,13 +24,14 @@ use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Count, Key, Store, Unavailable};
 use crate::gateway::upstream::Report;
 use crate::gateway::vault::Vault;
+use crate::platform::hostile::Hostile;
 use crate::platform::random;
 use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 
 const PURPOSE: &str = "share-grant";
 /// How long wrong codes of a share are remembered for its lifetime's count: longer than any share made here lives.
-const LIFETIME: Duration = Duration::from_secs(400 * 24 * 3600);
+const LIFETIME: Duration = Duration::from_hours(400 * 24);
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
@@ -78,13 +79,20 @@ pub(in crate::gateway) enum Content<T> {
 
 /// A report for a recipient.
 pub(in crate::gateway) enum ReportFor {
-    Stream(Report, PublicShare),
+    /// The report and the project's name.
+    Stream(Report, Hostile),
     /// The company keeps no active server key here.
     NoKey,
 }
 
 impl SharePages {
-    pub(in crate::gateway) fn new(credentials: Credentials, store: Store, ring: Arc<Ring>, vault: Vault, limits: &Limits) -> Self {
+    pub(in crate::gateway) fn new(
+        credentials: Credentials,
+        store: Store,
+        ring: Arc<Ring>,
+        vault: Vault,
+        limits: &Limits,
+    ) -> Self {
         let guard = Guard {
             store: store.clone(),
             by_network: limits.share_wrong_codes,
@@ -183,7 +191,7 @@ impl SharePages {
         if let Some((key, _)) = self.vault.active(tenant).await? {
             self.vault.note_use(tenant, &key).await?;
         }
-        Ok(Content::Here(ReportFor::Stream(report, share)))
+        Ok(Content::Here(ReportFor::Stream(report, share.project)))
     }
 }
 

@@ -33,7 +33,7 @@ pub(in crate::gateway) const DEFAULT_DAYS: i64 = 7;
 /// A share ends at most this many days after today.
 pub(in crate::gateway) const MOST_DAYS: i64 = 90;
 /// A form is remembered as used for this long; an older one makes a new share.
-const FORM_KEPT: Duration = Duration::from_secs(24 * 3600);
+const FORM_KEPT: Duration = Duration::from_hours(24);
 const HANDLE: &str = "share-handle";
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 
@@ -108,7 +108,13 @@ pub(in crate::gateway) struct NewLink {
 }
 
 impl Shares {
-    pub(in crate::gateway) const fn new(credentials: Credentials, store: Store, ring: Arc<Ring>, vault: Vault, clock: Clock) -> Self {
+    pub(in crate::gateway) const fn new(
+        credentials: Credentials,
+        store: Store,
+        ring: Arc<Ring>,
+        vault: Vault,
+        clock: Clock,
+    ) -> Self {
         Self { credentials, store, ring, vault, clock }
     }
 
@@ -123,11 +129,8 @@ impl Shares {
                 async move { service.search_shares(&call, &search).await }
             })
             .await?;
-        let items: Result<Vec<_>, Error> = found
-            .items
-            .into_iter()
-            .map(|row| Ok(ListedShare { handle: self.handle(actor, &row.id)?, row }))
-            .collect();
+        let items: Result<Vec<_>, Error> =
+            found.items.into_iter().map(|row| Ok(ListedShare { handle: self.handle(actor, &row.id)?, row })).collect();
         Ok(Listing { items: items?, total: found.total })
     }
 
@@ -190,10 +193,7 @@ impl Shares {
     }
 
     async fn make(&self, actor: &Actor, wanted: &NewShare, code: Option<&Code>, ends: Timestamp) -> Result<ShareId, Error> {
-        let id = self
-            .credentials
-            .with_user(actor, |service, call| async move { service.generate_share_id(&call).await })
-            .await?;
+        let id = self.credentials.with_user(actor, |service, call| async move { service.generate_share_id(&call).await }).await?;
         let share = CreateShare {
             share_id: id,
             task_id: wanted.task.clone(),
@@ -249,7 +249,8 @@ fn days(now: Timestamp) -> Days {
 
 /// The last second of the day named, or words for whoever named it.
 fn end_of(day: &str, now: Timestamp) -> Result<Timestamp, String> {
-    let date = Date::parse(day.trim(), DAY).map_err(|_| "Name the last day as year-month-day, for example 2030-12-31.".to_owned())?;
+    let date =
+        Date::parse(day.trim(), DAY).map_err(|_| "Name the last day as year-month-day, for example 2030-12-31.".to_owned())?;
     let ahead = (date - now.utc().date()).whole_days();
     if ahead < 0 {
         return Err("The last day of the share is over already. Choose today or a later day.".to_owned());

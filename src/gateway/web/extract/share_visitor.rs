@@ -40,8 +40,7 @@ fn at_door(request: &HttpRequest) -> Result<AtDoor, WebError> {
     let site = context.site.clone().ok_or_else(WebError::misdirected)?;
     let Path(Named { share }) = Path::extract(request).into_inner()?;
     let handle = request.cookie(&cookie_name(&site, &share)).map(|cookie| Secret::new(cookie.value()));
-    let place =
-        Place { tenant: site.tenant.clone(), share, network: context.network(), request_id: context.request_id };
+    let place = Place { tenant: site.tenant.clone(), share, network: context.network(), request_id: context.request_id };
     Ok(AtDoor { place, handle })
 }
 

@@ -5,9 +5,9 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use serde::Deserialize;
 
+use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::keys::Verdict;
-use crate::gateway::services::Services;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Admin, Form, Path};
 use crate::gateway::web::page::{Flash, Page};
@@ -15,7 +15,11 @@ use crate::gateway::web::urls;
 use crate::gateway::web::views::keys::{List, Problem, Remove};
 use crate::platform::secret::Secret;
 
-pub(in crate::gateway) async fn list(page: Page, Admin(actor): Admin, services: Data<Services>) -> Result<HttpResponse, WebError> {
+pub(in crate::gateway) async fn list(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
     let keys = services.keys.list(&actor).await?;
     page.show(&List::new(&page, &keys, Problem::default()))
 }
@@ -36,7 +40,7 @@ pub(in crate::gateway) async fn add(
         Ok(()) => Ok(page.go_with_news(urls::KEYS, Flash::KeyAdded)),
         Err(Error::Invalid(words) | Error::Conflict(words)) => {
             let keys = services.keys.list(&actor).await?;
-            let problem = Problem { words, label: new.label };
+            let problem = Problem { words, label: new.label.into() };
             page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &List::new(&page, &keys, problem))
         }
         Err(error) => Err(error.into()),

@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::contract::ids::{ShareId, VulId};
 use crate::contract::reports::ReportType;
-use crate::gateway::domain::share::PublicShare;
 use crate::gateway::services::Services;
 use crate::gateway::services::share_page::{Content, Entry, ReportFor};
 use crate::gateway::upstream::Report;
@@ -17,6 +16,7 @@ use crate::gateway::web::extract::{AtDoor, OpenForm, Path, Query, ShareVisitor, 
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::share_page::{Closed, Door, DoorWords, SharedFinding, View};
+use crate::platform::hostile::Hostile;
 
 /// The door. Asks nobody anything.
 pub(in crate::gateway) async fn door(page: Page, _door: AtDoor) -> Result<HttpResponse, WebError> {
@@ -104,7 +104,7 @@ pub(in crate::gateway) async fn report(
 ) -> Result<HttpResponse, WebError> {
     let form = ReportType::read(wanted.r#type.as_deref()).map_err(WebError::bad_request)?;
     match services.share_pages.report(&visit, form).await? {
-        Content::Here(ReportFor::Stream(report, share)) => Ok(attachment(report, &share, form)),
+        Content::Here(ReportFor::Stream(report, project)) => Ok(attachment(report, &project, form)),
         Content::Here(ReportFor::NoKey) => {
             page.show_as(StatusCode::SERVICE_UNAVAILABLE, &Closed::no_key(&page, &visit.place.share))
         }
@@ -128,8 +128,8 @@ fn over(page: &Page) -> Result<HttpResponse, WebError> {
 }
 
 /// The type is the one that was asked for, never what the service says; a page in it runs nothing.
-fn attachment(report: Report, share: &PublicShare, form: ReportType) -> HttpResponse {
-    let name = format!("report_{}.{}", share.project.filename(), form.as_str());
+fn attachment(report: Report, project: &Hostile, form: ReportType) -> HttpResponse {
+    let name = format!("report_{}.{}", project.filename(), form.as_str());
     let mut answer = HttpResponse::Ok();
     answer
         .insert_header((CONTENT_TYPE, form.media_type()))

@@ -13,7 +13,7 @@ use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Form, Path, Query, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::shares::{AlreadyMade, Choices, Created, List, New};
+use crate::gateway::web::views::shares::{AlreadyMade, Choices, Created, List, NewPage};
 
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Paging {
@@ -46,7 +46,7 @@ pub(in crate::gateway) async fn new(
 ) -> Result<HttpResponse, WebError> {
     let preview = services.shares.preview(&actor, &subject.task, subject.vul.as_ref()).await?;
     let choices = Choices::usual(subject.vul.is_some(), &preview.days);
-    page.show(&New::new(&page, &preview, choices, String::new()))
+    page.show(&NewPage::new(&page, &preview, choices, String::new()))
 }
 
 #[derive(Deserialize)]
@@ -76,8 +76,7 @@ pub(in crate::gateway) async fn create(
         "own" => WantedCode::Chosen(filled.own_code.clone()),
         _ => WantedCode::Made,
     };
-    let wanted =
-        NewShare { task: filled.task.clone(), vul, code, last_day: filled.last_day.clone(), once: filled.once.clone() };
+    let wanted = NewShare { task: filled.task.clone(), vul, code, last_day: filled.last_day.clone(), once: filled.once.clone() };
     match services.shares.create(&actor, &wanted).await {
         Ok(Outcome::New(link)) => page.show(&Created::new(&page, &link)),
         Ok(Outcome::AlreadyMade) => page.show(&AlreadyMade::new(&page, &wanted.task, wanted.vul.as_ref())),
@@ -90,7 +89,7 @@ pub(in crate::gateway) async fn create(
 async fn again(page: &Page, services: &Services, actor: &Actor, filled: Filled, words: String) -> Result<HttpResponse, WebError> {
     let preview = services.shares.preview(actor, &filled.task, filled.vul.as_ref()).await?;
     let choices = Choices { what: filled.what, code: filled.code, last_day: filled.last_day };
-    page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &New::new(page, &preview, choices, words))
+    page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &NewPage::new(page, &preview, choices, words))
 }
 
 #[derive(Deserialize)]

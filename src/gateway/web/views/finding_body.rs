@@ -104,7 +104,10 @@ impl FindingBody {
                 .iter()
                 .map(|piece| EvidenceView { kind: piece.kind.text(), path: piece.path.text(), detail: shown(&piece.detail) })
                 .collect(),
-            ends: ends.into_iter().filter_map(|(title, end)| end.as_ref().map(|end| taint(title, end, shown(&end.snippet)))).collect(),
+            ends: ends
+                .into_iter()
+                .filter_map(|(title, end)| end.as_ref().map(|end| taint(title, end, shown(&end.snippet))))
+                .collect(),
             flow: finding.flow.iter().map(place).collect(),
             blocks,
             fix: fix(finding),
@@ -221,7 +224,8 @@ fn suggested(suggestion: &Suggestion, upgrade: String) -> FixView {
     let mut blocks = Vec::new();
     push_block(&mut blocks, "Before".to_owned(), suggestion.before.code());
     push_block(&mut blocks, "After".to_owned(), suggestion.after.code());
-    let sure = suggestion.confidence.filter(|share| (0.0..=1.0).contains(share)).map(|share| format!("{:.0} of 100", share * 100.0));
+    let sure =
+        suggestion.confidence.filter(|share| (0.0..=1.0).contains(share)).map(|share| format!("{:.0} of 100", share * 100.0));
     let facts = told(vec![
         ("Principle", suggestion.principle.text(), false),
         ("Method", suggestion.method.text(), false),

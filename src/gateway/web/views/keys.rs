@@ -8,13 +8,14 @@ use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::services::keys::{LONGEST_KEY, LONGEST_LABEL};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
+use crate::platform::hostile::Hostile;
 
 /// What was wrong with a form; empty when there was none.
 #[derive(Default)]
 pub(in crate::gateway) struct Problem {
     pub(in crate::gateway) words: String,
     /// What was typed as label. The key itself is never sent back.
-    pub(in crate::gateway) label: String,
+    pub(in crate::gateway) label: Hostile,
 }
 
 /// The list and the form for a new key.
@@ -24,7 +25,9 @@ pub(in crate::gateway) struct List {
     chrome: Chrome,
     rows: Vec<Row>,
     has_active: bool,
-    problem: Problem,
+    problem: String,
+    /// What was typed before.
+    typed_label: String,
     longest_key: usize,
     longest_label: usize,
 }
@@ -57,7 +60,8 @@ impl List {
             chrome: page.chrome(title, "keys"),
             rows: keys.iter().map(Row::of).collect(),
             has_active: keys.iter().any(|key| key.active),
-            problem,
+            problem: problem.words,
+            typed_label: problem.label.short(200),
             longest_key: LONGEST_KEY,
             longest_label: LONGEST_LABEL,
         }
@@ -95,7 +99,7 @@ pub(in crate::gateway) struct Remove {
     label: String,
     ending: String,
     active: bool,
-    remove: String,
+    action: String,
     list: &'static str,
 }
 
@@ -107,7 +111,7 @@ impl Remove {
             label: row.label,
             ending: row.ending,
             active: row.active,
-            remove: row.remove,
+            action: row.remove,
             list: urls::KEYS,
         }
     }

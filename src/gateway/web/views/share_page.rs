@@ -7,9 +7,10 @@ use super::layout::Chrome;
 use super::words::{SeverityView, When, count};
 use crate::contract::ids::ShareId;
 use crate::contract::reports::ReportType;
+use crate::contract::results;
 use crate::gateway::domain::finding::{Finding, FindingRow, Severity};
 use crate::gateway::domain::share::{Kind, PublicShare};
-use crate::contract::results;
+use crate::gateway::domain::task::Counts;
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::platform::hostile::Hostile;
@@ -134,10 +135,13 @@ impl View {
     pub(in crate::gateway) fn new(page: &Page, id: &ShareId, share: &PublicShare) -> Self {
         let project = title(&share.project);
         let (what, reports) = match &share.kind {
-            Kind::Report => ("All findings and the report", vec![
-                ReportLink { href: urls::share_report(id, ReportType::Pdf), label: "Download the report (PDF)" },
-                ReportLink { href: urls::share_report(id, ReportType::Html), label: "Download the report (HTML)" },
-            ]),
+            Kind::Report => (
+                "All findings and the report",
+                vec![
+                    ReportLink { href: urls::share_report(id, ReportType::Pdf), label: "Download the report (PDF)" },
+                    ReportLink { href: urls::share_report(id, ReportType::Html), label: "Download the report (HTML)" },
+                ],
+            ),
             Kind::Findings => ("Chosen findings", Vec::new()),
             Kind::Other(_) => ("A shared result", Vec::new()),
         };
@@ -159,7 +163,7 @@ impl View {
 }
 
 /// The four severities with their numbers, the most severe first.
-pub(in crate::gateway) fn counts(counts: &crate::gateway::domain::task::Counts) -> Vec<CountView> {
+pub(in crate::gateway) fn counts(counts: &Counts) -> Vec<CountView> {
     use results::Severity::{Critical, High, Low, Medium};
     [(Critical, counts.critical), (High, counts.high), (Medium, counts.medium), (Low, counts.low)]
         .into_iter()
@@ -193,7 +197,8 @@ pub(in crate::gateway) struct SharedFinding {
 
 impl SharedFinding {
     pub(in crate::gateway) fn new(page: &Page, share: &ShareId, finding: &Finding) -> Self {
-        let title = if finding.row.title.is_empty() { "Finding without a title".to_owned() } else { finding.row.title.short(300) };
+        let title =
+            if finding.row.title.is_empty() { "Finding without a title".to_owned() } else { finding.row.title.short(300) };
         Self {
             chrome: page.bare_chrome(title.clone()),
             title,

@@ -12,6 +12,7 @@ use crate::gateway::domain::share::Kind;
 use crate::gateway::services::shares::{Days, ListedShare, MOST_DAYS, NewLink, PAGE_SIZE, Preview};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
+use crate::platform::hostile::Hostile;
 
 /// My shares.
 #[derive(Template)]
@@ -62,7 +63,7 @@ impl Row {
         Self {
             project: if row.project.is_empty() { "Without a name".to_owned() } else { row.project.short(120) },
             task: row.task.as_ref().map(urls::task),
-            short_id: format!("{}…", crate::platform::hostile::Hostile::from(short_id).text()),
+            short_id: format!("{}…", Hostile::from(short_id).text()),
             kind: match &row.kind {
                 Kind::Report => "All findings and the report".to_owned(),
                 Kind::Findings => count(row.findings.len() as u64, "finding", "findings"),
@@ -99,7 +100,7 @@ impl Choices {
 /// A new share.
 #[derive(Template)]
 #[template(path = "shares/new.html")]
-pub(in crate::gateway) struct New {
+pub(in crate::gateway) struct NewPage {
     chrome: Chrome,
     problem: String,
     choices: Choices,
@@ -129,7 +130,7 @@ struct DaysView {
     last: String,
 }
 
-impl New {
+impl NewPage {
     pub(in crate::gateway) fn new(page: &Page, preview: &Preview, choices: Choices, problem: String) -> Self {
         let task = &preview.task;
         let chrome = page.chrome(if problem.is_empty() { "New share" } else { "Error: new share" }, "shares");
@@ -178,12 +179,19 @@ impl Created {
         let code = link.code.as_ref().map(Code::grouped);
         let ends = When::of(Some(link.ends));
         let company = &page.site.name;
-        let needs = if code.is_some() { "You need a code, which comes in a message of its own.\n" } else { "You need no code and no account.\n" };
+        let needs = if code.is_some() {
+            "You need a code, which comes in a message of its own.\n"
+        } else {
+            "You need no code and no account.\n"
+        };
         let link_message = format!(
             "Hello,\n\n{company} shares results of a security scan with you:\n\n{address}\n\n{needs}The link works until {}.\n",
             ends.words
         );
-        let code_message = code.as_ref().map(|code| format!("Hello,\n\nhere is the code for the link I sent you:\n\n{code}\n")).unwrap_or_default();
+        let code_message = code
+            .as_ref()
+            .map(|code| format!("Hello,\n\nhere is the code for the link I sent you:\n\n{code}\n"))
+            .unwrap_or_default();
         let both = code.as_ref().map_or_else(|| format!("{address}\n"), |code| format!("{address}\nCode: {code}\n"));
         Self { chrome: page.chrome("Share created", "shares"), link: address, code, ends, link_message, code_message, both }
     }
