@@ -19,10 +19,10 @@ use crate::contract::ids::{ShareId, VulId};
 use crate::contract::reports::ReportType;
 use crate::gateway::domain::extraction_code::readings;
 use crate::gateway::domain::finding::Finding;
-use crate::gateway::domain::share::{Kind, Opened, PublicShare};
+use crate::gateway::domain::share::{self, Opened, PublicShare};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Count, Key, Store, Unavailable};
-use crate::gateway::upstream::Report;
+use crate::gateway::upstream::{Kind, Report, UpstreamError};
 use crate::gateway::vault::Vault;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -30,6 +30,8 @@ use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 
 const PURPOSE: &str = "share-grant";
+/// A wait the service does not tell.
+const A_WHILE: Duration = Duration::from_secs(30);
 /// How long wrong codes of a share are remembered for its lifetime's count: longer than any share made here lives.
 const LIFETIME: Duration = Duration::from_hours(400 * 24);
 
@@ -81,7 +83,7 @@ pub(in crate::gateway) enum Content<T> {
 pub(in crate::gateway) enum ReportFor {
     /// The report and the project's name.
     Stream(Report, Hostile),
-    /// The company keeps no active server key here.
+    /// The company keeps no active server key here, or the service does not accept it.
     NoKey,
 }
 
@@ -123,7 +125,14 @@ impl SharePages {
         let mut is_real = false;
         // All readings are tried whatever the first one gave, so that an unknown share answers no sooner than a wrong code.
         for code in codes {
-            match service.public_share(&call, &place.share, Some(&code)).await? {
+            let opened = match service.public_share(&call, &place.share, Some(&code)).await {
+                // The service slows guessing down by itself; the code was not looked at.
+                Err(UpstreamError { kind: Kind::TooMany { retry_after }, .. }) => {
+                    return Ok(Entry::Wait(retry_after.unwrap_or(A_WHILE).as_secs().max(1)));
+                }
+                other => other?,
+            };
+            match opened {
                 Opened::Open(_) if !dead => {
                     self.guard.clear(place).await?;
                     return self.grants.give(place, Some(&code)).await.map(Entry::Granted);
@@ -175,23 +184,29 @@ impl SharePages {
     /// The report of the share's own task, fetched with the company's server key: the recipient has no account. The share is
     /// asked for first, with the recipient's code; a share of single findings gives no report.
     pub(in crate::gateway) async fn report(&self, visit: &Visit, form: ReportType) -> Result<Content<ReportFor>, Error> {
-        let share = match self.content(visit).await? {
-            Content::Here(share) => share,
+        let shared = match self.content(visit).await? {
+            Content::Here(shared) => shared,
             Content::Over => return Ok(Content::Over),
         };
-        let task = match (&share.kind, &share.task) {
-            (Kind::Report, Some(task)) => task.clone(),
+        let task = match (&shared.kind, &shared.task) {
+            (share::Kind::Report, Some(task)) => task.clone(),
             _ => return Err(Error::NotFound),
         };
         let tenant = &visit.place.tenant;
         let Some((service, call)) = self.credentials.server_key(tenant, &visit.place.request_id).await? else {
             return Ok(Content::Here(ReportFor::NoKey));
         };
-        let report = service.report(&call, &task, form).await?;
+        let report = match service.report(&call, &task, form).await {
+            Err(error) if matches!(error.kind, Kind::Unauthorized | Kind::Forbidden) => {
+                tracing::warn!(%tenant, %error, "the active server key gives no report");
+                return Ok(Content::Here(ReportFor::NoKey));
+            }
+            other => other?,
+        };
         if let Some((key, _)) = self.vault.active(tenant).await? {
             self.vault.note_use(tenant, &key).await?;
         }
-        Ok(Content::Here(ReportFor::Stream(report, share.project)))
+        Ok(Content::Here(ReportFor::Stream(report, shared.project)))
     }
 }
 

@@ -15,8 +15,8 @@ fn bench() -> Bench {
     let clock = Clock::manual(Timestamp(1_795_828_230_250));
     let store = Store::embedded(&folder.path().join("store.redb"), clock.clone()).unwrap();
     let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
-    let guard = Guard { store: store.clone(), by_network: 5, anywhere: 20, lifetime: 100, window: Duration::from_secs(900) };
-    Bench { clock, guard, grants: Grants { store, ring, lifetime: Duration::from_secs(1800) }, _folder: folder }
+    let guard = Guard { store: store.clone(), by_network: 5, anywhere: 20, lifetime: 100, window: Duration::from_mins(15) };
+    Bench { clock, guard, grants: Grants { store, ring, lifetime: Duration::from_mins(30) }, _folder: folder }
 }
 
 fn place(share: &str, network: &str) -> Place {
@@ -40,7 +40,7 @@ async fn five_wrong_codes_close_the_door_for_their_network_only_and_for_a_while(
     for _ in 0..5 {
         wrong(&bench.guard, &here).await;
     }
-    bench.clock.advance(Duration::from_secs(300));
+    bench.clock.advance(Duration::from_mins(5));
     assert_eq!(bench.guard.admit(&here).await.unwrap(), Some(600));
     assert_eq!(bench.guard.admit(&there).await.unwrap(), None);
     assert_eq!(bench.guard.admit(&place("other", "192.0.2.0/24")).await.unwrap(), None);

@@ -241,7 +241,7 @@ impl Bench {
             .collect();
         let directory = Directory::new(&tenants, &Transport::new(&upstream).unwrap(), &clock).unwrap();
         let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(12));
-        let refresh = RefreshSettings { ahead: Duration::from_secs(60), default_lifetime: Duration::from_secs(300) };
+        let refresh = RefreshSettings { ahead: Duration::from_mins(1), default_lifetime: Duration::from_mins(5) };
         let source = TokenSource::new(tokens.clone(), clock.clone(), refresh, Shutdown::default());
         let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
         let credentials = Credentials::new(directory.clone(), source, vault.clone());

@@ -170,4 +170,23 @@ async fn another_site_cannot_send_the_form_and_a_broken_service_is_told_as_such(
     let down = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
     down.is_clean();
     assert_eq!(down.status, 502);
+    bench.fake.lock().unwrap().broken = Some(429);
+    let slowed = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    slowed.is_clean();
+    assert_eq!((slowed.status.as_u16(), slowed.header("retry-after").as_str()), (429, "30"));
+}
+
+#[actix_web::test]
+async fn a_key_that_is_not_accepted_any_more_never_sends_a_recipient_to_sign_in() {
+    let bench = Bench::new();
+    bench.share("whole", "REPORT", None);
+    let acme = TenantId::parse("acme").unwrap();
+    bench.vault.add(&acme, "old".into(), Secret::new("sk-revoked-at-the-service"), "alice".into()).await.unwrap();
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/whole", &[]).await;
+    let report = browser.get(&portal, "/s/whole/view/report?type=pdf").await;
+    report.is_clean();
+    assert_eq!(report.status, 503);
+    assert!(report.body.contains("/s/whole/view"));
 }
