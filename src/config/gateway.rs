@@ -95,6 +95,10 @@ pub struct Limits {
     pub body_idle_seconds: u64,
     /// Wrong extraction codes per share and network before it has to wait.
     pub share_wrong_codes: u64,
+    /// Wrong extraction codes per share from all networks together before everybody has to wait.
+    pub share_wrong_codes_anywhere: u64,
+    /// Wrong extraction codes in the life of a share after which its code opens nothing any more.
+    pub share_wrong_codes_lifetime: u64,
     /// How long those count, and how long it then waits.
     pub share_window_seconds: u64,
     /// How long an opened share stays open for its recipient.

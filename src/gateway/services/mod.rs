@@ -5,6 +5,9 @@ pub(in crate::gateway) mod credentials;
 pub(in crate::gateway) mod directory;
 pub(in crate::gateway) mod error;
 pub(in crate::gateway) mod health;
+pub(in crate::gateway) mod keys;
+pub(in crate::gateway) mod share_page;
+pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
 
 use crate::gateway::domain::principal::Principal;
@@ -22,5 +25,8 @@ pub(in crate::gateway) struct Actor {
 #[derive(Clone)]
 pub(in crate::gateway) struct Services {
     pub(in crate::gateway) health: health::Health,
+    pub(in crate::gateway) keys: keys::Keys,
+    pub(in crate::gateway) share_pages: share_page::SharePages,
+    pub(in crate::gateway) shares: shares::Shares,
     pub(in crate::gateway) signin: signin::SignIn,
 }

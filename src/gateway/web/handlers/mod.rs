@@ -1,5 +1,8 @@
 //! Extract, one service call, then a view or a redirect. Nothing else is decided here.
 
 pub(in crate::gateway) mod assets;
+pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod ops;
+pub(in crate::gateway) mod share_page;
+pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
