@@ -1,0 +1,1 @@
+//! Attack payloads against return targets.

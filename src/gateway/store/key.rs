@@ -1,0 +1,68 @@
+//! Names of entries. Every name carries its tenant; nothing secret is ever a name.
+
+use crate::gateway::domain::tenant::TenantId;
+use crate::platform::digest::{hex, sha256};
+
+/// Name of an entry: tenant, kind, id. The same key may name a record, a set, a counter and a lease side by side.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::gateway) struct Key {
+    tenant: TenantId,
+    kind: &'static str,
+    id: String,
+}
+
+impl Key {
+    /// A key whose id is no secret. Ids of other than `A-Z a-z 0-9 . _ -` or of more than 128 bytes are replaced by their hash.
+    pub(in crate::gateway) fn new(tenant: &TenantId, kind: &'static str, id: &str) -> Self {
+        let plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'));
+        let id = if plain && (1..=128).contains(&id.len()) { id.to_owned() } else { digest(tenant, kind, id) };
+        Self { tenant: tenant.clone(), kind, id }
+    }
+
+    /// A key by something secret (a handle, a state, an extraction code): only its hash becomes part of the name.
+    pub(in crate::gateway) fn hashed(tenant: &TenantId, kind: &'static str, secret: &str) -> Self {
+        Self { tenant: tenant.clone(), kind, id: digest(tenant, kind, secret) }
+    }
+
+    /// Text that is different for every key: for the associated data of what is sealed under it.
+    pub(in crate::gateway) fn context(&self) -> String {
+        format!("{}/{}/{}", self.tenant, self.kind, self.id)
+    }
+
+    /// The last part of the name.
+    pub(in crate::gateway) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The name in the embedded file.
+    pub(super) fn in_file(&self, shape: char) -> String {
+        format!("{}/{}/{}#{shape}", self.tenant, self.kind, self.id)
+    }
+
+    /// The name in Redis. Tenant and id are the hash tag, so that all entries about one thing share a slot of a cluster.
+    pub(super) fn in_redis(&self, prefix: &str, shape: char) -> String {
+        format!("{prefix}{{{}:{}}}:{}:{shape}", self.tenant, self.id, self.kind)
+    }
+}
+
+fn digest(tenant: &TenantId, kind: &str, id: &str) -> String {
+    hex(&sha256(format!("{tenant}\0{kind}\0{id}").as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_carries_its_tenant_and_never_what_was_hashed() {
+        let (acme, globex) = (TenantId::parse("acme").unwrap(), TenantId::parse("globex").unwrap());
+        let key = Key::hashed(&acme, "session", "handle");
+        assert!(!key.context().contains("handle") && key.context().starts_with("acme/session/"));
+        assert_ne!(key.id(), Key::hashed(&globex, "session", "handle").id());
+        assert_ne!(key.id(), Key::hashed(&acme, "flow", "handle").id());
+        assert_eq!(Key::new(&acme, "task", "4f").in_redis("cardea:", 'r'), "cardea:{acme:4f}:task:r");
+        for odd in ["", "a}b", "a/b", "ä", &"x".repeat(129)] {
+            assert_eq!(Key::new(&acme, "task", odd).id().len(), 64, "{odd:?}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The one suite that both backends pass, and the stores it runs on.
