@@ -1,9 +1,19 @@
-//! Values and pure rules of the portal. No I/O, no framework, no clock of its own.
+//! Values and pure rules of the portal. No I/O, no framework, no clock of its own: what the service told is kept here in the
+//! form pages need, with every text marked as untrusted and the answer itself kept beside it (`raw`).
 
 pub(in crate::gateway) mod branding;
+pub(in crate::gateway) mod browser;
+pub(in crate::gateway) mod chain;
+pub(in crate::gateway) mod diagnosis;
+pub(in crate::gateway) mod finding;
+pub(in crate::gateway) mod identity;
 pub(in crate::gateway) mod network;
+pub(in crate::gateway) mod ownership;
+pub(in crate::gateway) mod page;
 pub(in crate::gateway) mod principal;
 pub(in crate::gateway) mod return_to;
 pub(in crate::gateway) mod role;
 pub(in crate::gateway) mod server_key;
+pub(in crate::gateway) mod share;
+pub(in crate::gateway) mod task;
 pub(in crate::gateway) mod tenant;

@@ -1,0 +1,152 @@
+//! Where a provider's endpoints are: built from `{auth_url}` (`seed`), or asked of the provider when first needed and kept for
+//! an hour (`oidc`, `strict`). Old endpoints stay in use while the provider does not answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use url::Url;
+
+use crate::config::gateway::{Identity as Settings, Profile};
+use crate::platform::clock::{Clock, Timestamp};
+
+use super::super::transport::{Repeat, Transport};
+use super::IdentityError;
+
+const KEPT: Duration = Duration::from_hours(1);
+/// After a failure nobody else asks for this long.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What is where.
+#[derive(Debug)]
+pub(super) struct Endpoints {
+    /// As the provider writes it.
+    pub(super) issuer: String,
+    /// The other name of the issuer: where browsers reach it.
+    alias: Option<String>,
+    pub(super) authorize: Url,
+    pub(super) token: Url,
+    pub(super) userinfo: Option<Url>,
+    pub(super) revocation: Option<Url>,
+    pub(super) keys: Option<Url>,
+    pub(super) end_session: Option<Url>,
+    /// The provider takes client credentials only by HTTP Basic.
+    pub(super) basic: bool,
+}
+
+impl Endpoints {
+    /// Whether `iss` names this provider.
+    pub(super) fn is_issuer(&self, iss: &str) -> bool {
+        iss == self.issuer || self.alias.as_deref() == Some(iss)
+    }
+}
+
+/// The endpoints once they are known. One caller asks, the others wait for its answer.
+#[derive(Default)]
+pub(super) struct Discovery(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    endpoints: Option<Arc<Endpoints>>,
+    /// When to ask again.
+    next: Option<Timestamp>,
+}
+
+impl Discovery {
+    pub(super) async fn endpoints(
+        &self,
+        settings: &Settings,
+        clock: &Clock,
+        transport: &Transport,
+    ) -> Result<Arc<Endpoints>, IdentityError> {
+        let mut known = self.0.lock().await;
+        if known.next.is_some_and(|next| clock.now() < next) {
+            return known.endpoints.clone().ok_or(IdentityError::Unavailable);
+        }
+        let fresh = match settings.profile {
+            Profile::Seed => built(settings),
+            Profile::Oidc | Profile::Strict => discovered(settings, transport).await,
+        };
+        match fresh {
+            Ok(fresh) => {
+                known.next = Some(clock.now().after(KEPT));
+                Ok(Arc::clone(known.endpoints.insert(Arc::new(fresh))))
+            }
+            Err(error) => {
+                known.next = error.is_transient().then(|| clock.now().after(PAUSE));
+                known.endpoints.clone().ok_or(error)
+            }
+        }
+    }
+}
+
+fn base(address: &str) -> &str {
+    address.trim_end_matches('/')
+}
+
+fn alias(settings: &Settings) -> Option<String> {
+    Some(base(&settings.browser_auth_url).to_owned()).filter(|url| !url.is_empty())
+}
+
+/// The three fixed addresses of the interface (section 5).
+fn built(settings: &Settings) -> Result<Endpoints, IdentityError> {
+    let issuer = base(&settings.auth_url).to_owned();
+    let alias = alias(settings);
+    let at = |base: &str, path: &str| web(&format!("{base}{path}"), true);
+    Ok(Endpoints {
+        authorize: at(alias.as_deref().unwrap_or(&issuer), "/oauth/authorize")?,
+        token: at(&issuer, "/oauth/token")?,
+        userinfo: Some(at(&issuer, "/oauth/userinfo")?),
+        revocation: configured_revocation(settings)?,
+        keys: None,
+        end_session: None,
+        basic: false,
+        issuer,
+        alias,
+    })
+}
+
+fn configured_revocation(settings: &Settings) -> Result<Option<Url>, IdentityError> {
+    if settings.revocation_url.is_empty() { Ok(None) } else { web(&settings.revocation_url, true).map(Some) }
+}
+
+async fn discovered(settings: &Settings, transport: &Transport) -> Result<Endpoints, IdentityError> {
+    let issuer = base(&settings.auth_url);
+    let alias = alias(settings);
+    let url = web(&format!("{issuer}/.well-known/openid-configuration"), true)?;
+    let plain = url.scheme() == "http";
+    let answer = transport.call(transport.request(Method::GET, url), Repeat::Safe).await?;
+    let told: Value =
+        serde_json::from_slice(&answer.body).map_err(|_| IdentityError::Garbage("the discovery document is not JSON"))?;
+    let name = told.get("issuer").and_then(Value::as_str).unwrap_or_default();
+    if base(name) != issuer && Some(base(name)) != alias.as_deref() {
+        return Err(IdentityError::WrongIssuer);
+    }
+    let at = |key: &str| told.get(key).and_then(Value::as_str).map(|url| web(url, plain)).transpose();
+    let needed = |found: Option<Url>| found.ok_or(IdentityError::Garbage("the discovery document lacks an endpoint"));
+    let mut authorize = needed(at("authorization_endpoint")?)?;
+    if let (Some(alias), Some(rest)) = (&alias, authorize.as_str().strip_prefix(issuer)) {
+        authorize = web(&format!("{alias}{rest}"), true)?;
+    }
+    let methods = told.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
+    Ok(Endpoints {
+        issuer: name.to_owned(),
+        alias,
+        authorize,
+        token: needed(at("token_endpoint")?)?,
+        userinfo: at("userinfo_endpoint")?,
+        revocation: configured_revocation(settings)?.or(at("revocation_endpoint")?),
+        keys: Some(needed(at("jwks_uri")?)?),
+        end_session: at("end_session_endpoint")?,
+        basic: methods.is_some_and(|all| !all.iter().any(|method| method == "client_secret_post")),
+    })
+}
+
+/// An address with a host. Without TLS only where the provider itself is reached so.
+fn web(text: &str, plain: bool) -> Result<Url, IdentityError> {
+    let url = Url::parse(text).map_err(|_| IdentityError::Misconfigured("an address of the provider cannot be read"))?;
+    let allowed = url.scheme() == "https" || (plain && url.scheme() == "http");
+    if allowed && url.has_host() { Ok(url) } else { Err(IdentityError::Misconfigured("an address of the provider is not https")) }
+}

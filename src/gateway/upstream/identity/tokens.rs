@@ -1,0 +1,220 @@
+//! The token endpoint, with the `oauth2` crate over our one transport, and revocation, which that crate refuses without TLS
+//! even on loopback. Answers are read tolerantly (WIRE 2.1, 18 #21); nothing of them gets into an error.
+
+use std::time::Duration;
+
+use oauth2::basic::BasicTokenType;
+use oauth2::basic::{BasicErrorResponse, BasicErrorResponseType, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse};
+use oauth2::{
+    AccessToken, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, EndpointNotSet, EndpointSet, HttpRequest,
+    HttpResponse, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope, StandardRevocableToken, TokenResponse,
+    TokenUrl,
+};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Method, StatusCode};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use crate::config::gateway::Identity as Settings;
+use crate::platform::hostile::Hostile;
+use crate::platform::secret::Secret;
+
+use super::super::error::UpstreamError;
+use super::super::transport::{Repeat, Transport};
+use super::discovery::Endpoints;
+use super::{IdentityError, Tokens};
+
+type Client = oauth2::Client<
+    BasicErrorResponse,
+    Answer,
+    BasicTokenIntrospectionResponse,
+    StandardRevocableToken,
+    BasicRevocationErrorResponse,
+    EndpointSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointSet,
+>;
+
+/// A token answer: only the access token is needed. The token types of the crate do not print their content.
+#[derive(Debug, Serialize, Deserialize)]
+struct Answer {
+    access_token: AccessToken,
+    #[serde(default = "bearer", deserialize_with = "token_type")]
+    token_type: BasicTokenType,
+    #[serde(default, deserialize_with = "seconds")]
+    expires_in: Option<u64>,
+    #[serde(default)]
+    refresh_token: Option<RefreshToken>,
+    #[serde(default)]
+    id_token: Option<AccessToken>,
+}
+
+impl TokenResponse for Answer {
+    type TokenType = BasicTokenType;
+
+    fn access_token(&self) -> &AccessToken {
+        &self.access_token
+    }
+
+    fn token_type(&self) -> &BasicTokenType {
+        &self.token_type
+    }
+
+    fn expires_in(&self) -> Option<Duration> {
+        self.expires_in.map(Duration::from_secs)
+    }
+
+    fn refresh_token(&self) -> Option<&RefreshToken> {
+        self.refresh_token.as_ref()
+    }
+
+    fn scopes(&self) -> Option<&Vec<Scope>> {
+        None
+    }
+}
+
+const fn bearer() -> BasicTokenType {
+    BasicTokenType::Bearer
+}
+
+fn token_type<'de, D: Deserializer<'de>>(from: D) -> Result<BasicTokenType, D::Error> {
+    let word = Option::<String>::deserialize(from)?.unwrap_or_default();
+    let bearer = word.is_empty() || word.eq_ignore_ascii_case("bearer");
+    Ok(if bearer { BasicTokenType::Bearer } else { BasicTokenType::Extension(word) })
+}
+
+/// A number, a number as text, or something that tells nothing.
+fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+fn whole(number: f64) -> Option<u64> {
+    (0.0..9.0e15).contains(&number).then_some(number as u64)
+}
+
+/// Turns `(code, verifier, redirect_uri)` into tokens.
+pub(super) async fn exchange(
+    settings: &Settings,
+    endpoints: &Endpoints,
+    transport: &Transport,
+    (code, verifier, redirect_uri): (&Secret, &Secret, &str),
+) -> Result<Tokens, IdentityError> {
+    let redirect = RedirectUrl::new(redirect_uri.to_owned())
+        .map_err(|_| IdentityError::Misconfigured("the redirect address cannot be read"))?;
+    let client = client(settings, endpoints).set_redirect_uri(redirect);
+    let answer = client
+        .exchange_code(AuthorizationCode::new(code.expose().to_owned()))
+        .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose().to_owned()))
+        .request_async(&|request| send(transport, request))
+        .await;
+    read(answer)
+}
+
+/// Turns a refresh token into tokens.
+pub(super) async fn refresh(
+    settings: &Settings,
+    endpoints: &Endpoints,
+    transport: &Transport,
+    refresh_token: &Secret,
+) -> Result<Tokens, IdentityError> {
+    let token = RefreshToken::new(refresh_token.expose().to_owned());
+    let answer =
+        client(settings, endpoints).exchange_refresh_token(&token).request_async(&|request| send(transport, request)).await;
+    read(answer)
+}
+
+/// RFC 7009. An unknown token is a success there, so every success is.
+pub(super) async fn revoke(
+    settings: &Settings,
+    endpoints: &Endpoints,
+    transport: &Transport,
+    refresh_token: &Secret,
+) -> Result<bool, IdentityError> {
+    let Some(url) = &endpoints.revocation else {
+        return Ok(false);
+    };
+    let mut form = vec![("token", refresh_token.expose()), ("token_type_hint", "refresh_token")];
+    let mut request = transport.request(Method::POST, url.clone());
+    let secret = settings.client_secret.expose();
+    if endpoints.basic {
+        let encoded = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+        request = request.basic_auth(encoded(&settings.client_id), Some(encoded(secret)));
+    } else {
+        form.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret)]);
+    }
+    let answer = transport.answer(request.form(&form), Repeat::Never).await?;
+    if answer.status.is_success() {
+        return Ok(true);
+    }
+    if answer.status == StatusCode::UNAUTHORIZED {
+        return Err(IdentityError::InvalidClient);
+    }
+    Err(UpstreamError::answer(answer.status, &answer.headers, &answer.body).into())
+}
+
+fn client(settings: &Settings, endpoints: &Endpoints) -> Client {
+    let auth = if endpoints.basic { AuthType::BasicAuth } else { AuthType::RequestBody };
+    oauth2::Client::new(ClientId::new(settings.client_id.clone()))
+        .set_client_secret(ClientSecret::new(settings.client_secret.expose().to_owned()))
+        .set_auth_type(auth)
+        .set_auth_uri(AuthUrl::from_url(endpoints.authorize.clone()))
+        .set_token_uri(TokenUrl::from_url(endpoints.token.clone()))
+}
+
+/// The crate's way to the network. It takes any success for 200, does not look at the content type (the JSON is what counts),
+/// and makes an error of a 200 that holds one.
+async fn send(transport: &Transport, request: HttpRequest) -> Result<HttpResponse, UpstreamError> {
+    let (parts, body) = request.into_parts();
+    let url = Url::parse(&parts.uri.to_string())
+        .map_err(|_| UpstreamError::ours("the address of the token endpoint cannot be read"))?;
+    let request = transport.request(parts.method, url).headers(parts.headers).body(body);
+    let answer = transport.answer(request, Repeat::Never).await?;
+    if answer.status.is_server_error() || answer.status.is_redirection() || answer.status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(UpstreamError::answer(answer.status, &answer.headers, &answer.body));
+    }
+    let mut response = HttpResponse::new(answer.body.to_vec());
+    *response.status_mut() = match answer.status {
+        status if !status.is_success() => status,
+        _ if holds_error(&answer.body) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    };
+    response.headers_mut().remove(CONTENT_TYPE);
+    Ok(response)
+}
+
+fn holds_error(body: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(body)
+        .is_ok_and(|value| value.get("access_token").is_none() && value.get("error").is_some_and(Value::is_string))
+}
+
+type Failure = RequestTokenError<UpstreamError, BasicErrorResponse>;
+
+fn read(answer: Result<Answer, Failure>) -> Result<Tokens, IdentityError> {
+    let answer = answer.map_err(|error| match error {
+        RequestTokenError::ServerResponse(told) => match told.error() {
+            BasicErrorResponseType::InvalidGrant => IdentityError::InvalidGrant,
+            BasicErrorResponseType::InvalidClient | BasicErrorResponseType::UnauthorizedClient => IdentityError::InvalidClient,
+            other => IdentityError::Refused(Hostile::from(other.as_ref())),
+        },
+        RequestTokenError::Request(error) => error.into(),
+        RequestTokenError::Parse(..) | RequestTokenError::Other(_) => IdentityError::Garbage("the token answer"),
+    })?;
+    if answer.token_type != BasicTokenType::Bearer {
+        return Err(IdentityError::Garbage("the token is not a bearer token"));
+    }
+    let kept = |text: &str| Some(Secret::new(text)).filter(|_| !text.is_empty());
+    Ok(Tokens {
+        access: kept(answer.access_token.secret()).ok_or(IdentityError::Garbage("the access token is empty"))?,
+        refresh: answer.refresh_token.as_ref().and_then(|token| kept(token.secret())),
+        id_token: answer.id_token.as_ref().and_then(|token| kept(token.secret())),
+        expires_in: TokenResponse::expires_in(&answer),
+    })
+}
