@@ -100,7 +100,12 @@ impl Ring {
         Zeroizing::new(digest::keyed(material, purpose.as_bytes()))
     }
 
-    /// The id of the key that seals, and whether `sealed` was made with an older one.
+    /// As [`Ring::derive`], for every key of the ring, newest first: for what must outlive a new key.
+    pub fn derive_each<'r>(&'r self, purpose: &'r str) -> impl Iterator<Item = Zeroizing<[u8; 32]>> + 'r {
+        self.keys.iter().map(move |key| Zeroizing::new(digest::keyed(key.material.as_slice(), purpose.as_bytes())))
+    }
+
+    /// Whether `sealed` was made with another key than the newest.
     #[must_use]
     pub fn is_stale(&self, sealed: &[u8]) -> bool {
         let newest = self.keys.first().map(|key| key.id.as_bytes());

@@ -1,3 +1,93 @@
 //! The reference scanning service behind one facade. Never imports the gateway or the identity provider.
+//! Inside, arrows run web -> tasks, report -> engine, store -> contract, platform; `identity` stands beside and is the
+//! only one that sends HTTP.
 
 mod engine;
+mod identity;
+mod report;
+mod store;
+mod tasks;
+mod web;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+pub use engine::{DatabaseError, Status};
+
+use crate::config::scanner::Scanner as Settings;
+use crate::platform::clock::Clock;
+use crate::platform::shutdown::Shutdown;
+
+/// The scanning service.
+pub struct Scanner;
+
+/// A service that accepts requests. It ends with the [`Shutdown`] it was started with.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+}
+
+impl Running {
+    /// Where it listens; names the port when the settings asked for any.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Why the service could not start. Each is one plain sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the scanning service cannot listen on {0}: {1}")]
+    Listen(SocketAddr, std::io::Error),
+    #[error("the scanning service cannot use its data folder: {0}")]
+    Storage(String),
+    #[error("the scanning service cannot read its advisories: {0}")]
+    Advisories(#[from] DatabaseError),
+    #[error("the scanning service cannot prepare its connections: {0}")]
+    Transport(String),
+}
+
+impl Scanner {
+    /// Starts the service: listens, takes up tasks an earlier run left open, and serves until `shutdown` begins; then
+    /// open requests are finished within the settings' time and running scans stop, to be taken up at the next start.
+    ///
+    /// Must be called inside a tokio runtime, which runs the queue; requests have threads of their own.
+    ///
+    /// # Errors
+    /// See [`StartError`].
+    pub async fn start(settings: Settings, clock: Clock, shutdown: &Shutdown) -> Result<Running, StartError> {
+        let listen = |error| StartError::Listen(settings.listen, error);
+        let listener = TcpListener::bind(settings.listen).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let identity = identity::Identity::new(&settings).map_err(|error| StartError::Transport(error.to_string()))?;
+        let folder = settings.data.clone();
+        let opened = tokio::task::spawn_blocking(move || {
+            let store = store::Store::open(&folder).map_err(storage)?;
+            let advisories = engine::AdvisoryDatabase::open(&folder.join("advisories"))?;
+            Ok::<_, StartError>((store, Arc::new(advisories)))
+        });
+        let (store, advisories) = opened.await.map_err(storage)??;
+        let work = (settings.archive.clone(), settings.scan_workers);
+        let tasks = tasks::Tasks::start(store.clone(), clock.clone(), work, advisories, shutdown).await.map_err(storage)?;
+        let app =
+            web::App::new(settings, clock, store, tasks, identity).map_err(|error| StartError::Transport(error.to_string()))?;
+        let server = web::serve(app, listener).map_err(|error| StartError::Listen(address, error))?;
+        let handle = server.handle();
+        shutdown.spawn(async move {
+            if let Err(error) = server.await {
+                tracing::error!(%error, "the scanning service ended");
+            }
+        });
+        let ending = shutdown.clone();
+        shutdown.spawn(async move {
+            ending.begun().await;
+            handle.stop(true).await;
+        });
+        Ok(Running { address })
+    }
+}
+
+fn storage(error: impl std::fmt::Display) -> StartError {
+    StartError::Storage(error.to_string())
+}

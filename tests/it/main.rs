@@ -1,1 +1,3 @@
 //! The one integration binary: everything through public facades and sockets.
+
+mod idp;

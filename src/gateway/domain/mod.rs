@@ -1,5 +1,4 @@
-//! Values and pure rules of the portal. No I/O, no framework, no clock of its own: what the service told is kept here in the
-//! form pages need, with every text marked as untrusted and the answer itself kept beside it (`raw`).
+//! Values and pure rules of the gateway: no I/O, no framework, no clock of its own.
 
 pub(in crate::gateway) mod branding;
 pub(in crate::gateway) mod browser;

@@ -21,6 +21,11 @@ pub(in crate::gateway) struct Principal {
 }
 
 impl Principal {
+    /// Whether this user keeps the tenant's server keys.
+    pub(in crate::gateway) fn is_administrator(&self) -> bool {
+        self.role == Role::Administrator
+    }
+
     /// 64 hexadecimal characters that stand for this user in keys of the store and of caches: a hash over tenant, issuer
     /// and subject, each with its length so that no two users share it.
     pub(in crate::gateway) fn key(&self) -> String {

@@ -6,6 +6,7 @@ use std::future::Future;
 use super::Actor;
 use super::directory::Directory;
 use super::error::Error;
+use super::signin::Refresher;
 use crate::config::gateway::PublicAuth;
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::domain::tenant::TenantId;
@@ -38,9 +39,14 @@ impl Credentials {
         F: Future<Output = Result<T, UpstreamError>>,
     {
         let (service, call) = self.user(actor).await?;
+        let used = match &call.credential {
+            Credential::UserToken(token) => token.clone(),
+            Credential::ServerKey(_) | Credential::None => return Err(Error::SignIn),
+        };
         match work(service.clone(), call).await {
             Err(error) if error.kind == Kind::Unauthorized => {
-                let token = self.tokens.renewed(&actor.principal.tenant, &actor.login, self.refresher(actor)?).await?;
+                let tenant = &actor.principal.tenant;
+                let token = self.tokens.force(tenant, &actor.login, &used, self.refresher(tenant)?).await?;
                 match work(service, call_with(actor, token)).await {
                     Err(error) if error.kind == Kind::Unauthorized => Err(Error::SignIn),
                     other => other.map_err(Error::from),
@@ -53,8 +59,12 @@ impl Credentials {
     /// The service and a call with a fresh user token, for work that may run only once (a streamed upload).
     pub(in crate::gateway) async fn user(&self, actor: &Actor) -> Result<(ScanningService, Call), Error> {
         let service = self.directory.of(&actor.principal.tenant)?.service.clone();
-        let token = self.tokens.access(&actor.principal.tenant, &actor.login, self.refresher(actor)?).await?;
+        let token = self.tokens.access(&actor.principal.tenant, &actor.login, self.refresher(&actor.principal.tenant)?).await?;
         Ok((service, call_with(actor, token)))
+    }
+
+    fn refresher(&self, tenant: &TenantId) -> Result<Refresher, Error> {
+        Ok(Refresher(self.directory.of(tenant)?.identity.clone()))
     }
 
     /// The service and a call for public share paths: without a credential, or with the server key where the tenant says so.

@@ -8,6 +8,7 @@ use crate::config::gateway as settings;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::upstream::identity::IdentityProvider;
 use crate::gateway::upstream::{ScanningService, Transport};
+use crate::platform::clock::Clock;
 
 /// The clients of one tenant.
 pub(in crate::gateway) struct Clients {
@@ -25,11 +26,10 @@ impl Directory {
     ///
     /// # Errors
     /// Words for the operator when a setting cannot be used.
-    pub(in crate::gateway) fn new(tenants: &BTreeMap<TenantId, settings::Tenant>, transport: &Transport) -> Result<Self, String> {
+    pub(in crate::gateway) fn new(tenants: &BTreeMap<TenantId, settings::Tenant>, transport: &Transport, clock: &Clock) -> Result<Self, String> {
         let clients = tenants.iter().map(|(id, tenant)| {
             let service = ScanningService::new(&tenant.service, transport.clone()).map_err(|error| format!("tenant {id}: {error}"))?;
-            let identity =
-                IdentityProvider::new(tenant.identity.clone(), transport.clone()).map_err(|error| format!("tenant {id}: {error}"))?;
+            let identity = IdentityProvider::new(tenant.identity.clone(), clock.clone(), transport.clone());
             Ok((id.clone(), Clients { service, identity, public_auth: tenant.service.public_auth }))
         });
         clients.collect::<Result<_, String>>().map(|clients| Self(Arc::new(clients)))

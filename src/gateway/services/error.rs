@@ -3,6 +3,7 @@
 use crate::gateway::session::TokenError;
 use crate::gateway::store::Unavailable;
 use crate::gateway::upstream::UpstreamError;
+use crate::gateway::vault::VaultError;
 use crate::platform::seal::SealError;
 
 /// The outcome of a use case that did not work.
@@ -50,6 +51,18 @@ impl From<TokenError> for Error {
         match error {
             TokenError::SignInAgain => Self::SignIn,
             TokenError::Unavailable => Self::Unavailable { retry_after: 5 },
+        }
+    }
+}
+
+impl From<VaultError> for Error {
+    fn from(error: VaultError) -> Self {
+        match error {
+            VaultError::Unknown => Self::NotFound,
+            VaultError::Duplicate | VaultError::Full => Self::Conflict(format!("{error}.")),
+            VaultError::Malformed => Self::Invalid(format!("{error}.")),
+            VaultError::Sealed => Self::Internal(error.to_string()),
+            VaultError::Unavailable(error) => error.into(),
         }
     }
 }

@@ -4,6 +4,8 @@
 pub(in crate::gateway) mod credentials;
 pub(in crate::gateway) mod directory;
 pub(in crate::gateway) mod error;
+pub(in crate::gateway) mod health;
+pub(in crate::gateway) mod signin;
 
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::session::LoginId;
@@ -14,4 +16,11 @@ pub(in crate::gateway) struct Actor {
     pub(in crate::gateway) principal: Principal,
     pub(in crate::gateway) login: LoginId,
     pub(in crate::gateway) request_id: String,
+}
+
+/// Everything the web may ask for. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct Services {
+    pub(in crate::gateway) health: health::Health,
+    pub(in crate::gateway) signin: signin::SignIn,
 }

@@ -29,6 +29,11 @@ impl Key {
         format!("{}/{}/{}", self.tenant, self.kind, self.id)
     }
 
+    /// Whose entry it names.
+    pub(in crate::gateway) const fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+
     /// The last part of the name.
     pub(in crate::gateway) fn id(&self) -> &str {
         &self.id

@@ -15,7 +15,7 @@ use super::context::Context;
 use super::error::WebError;
 use super::site::Site;
 use super::views::layout::{AssetLinks, Chrome, SiteView, UserView};
-use crate::gateway::session::SignedInUser;
+use crate::gateway::session::{Portal, SignedIn as SignedInUser};
 
 /// The cookie that carries one line of good news over a redirect. Its value is one of [`Flash`].
 const FLASH_COOKIE: &str = "cardea-news";
@@ -69,7 +69,7 @@ impl Page {
             site: SiteView::of(&self.site),
             assets: AssetLinks::current(),
             user: self.user.as_ref().map(UserView::of),
-            csrf: self.user.as_ref().map(|user| user.csrf.clone()).unwrap_or_default(),
+            csrf: self.user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
             request_id: self.context.request_id.clone(),
             flash: self.flash,
             offers_sign_in: true,
@@ -128,6 +128,6 @@ impl FromRequest for Page {
             return ready(Err(WebError::misdirected()));
         };
         let flash = request.cookie(FLASH_COOKIE).and_then(|cookie| Flash::words(cookie.value()));
-        ready(Ok(Self { context, site, user: SignedInUser::of(request), flash }))
+        ready(Ok(Self { context, site, user: Portal::of(request).signed_in(), flash }))
     }
 }

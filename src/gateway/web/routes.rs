@@ -2,14 +2,13 @@
 
 use actix_web::web::{self, ServiceConfig};
 
-use super::handlers::{assets, home, ops, signin};
+use super::handlers::{assets, ops, signin};
 use super::urls;
 
 /// All routes of the portal.
 pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     operations(config);
     sign_in(config);
-    start(config);
 }
 
 fn operations(config: &mut ServiceConfig) {
@@ -26,8 +25,4 @@ fn sign_in(config: &mut ServiceConfig) {
         .route(urls::CALLBACK, web::get().to(signin::complete))
         .route(urls::LOGOUT, web::post().to(signin::sign_out))
         .route(urls::SIGNED_OUT, web::get().to(signin::signed_out));
-}
-
-fn start(config: &mut ServiceConfig) {
-    config.route(urls::HOME, web::get().to(home::show));
 }

@@ -63,8 +63,8 @@ pub(super) fn serve(listener: TcpListener, provider: Provider, shutdown: &Shutdo
 fn routes(routes: &mut web::ServiceConfig) {
     routes
         .service(web::resource("/oauth/authorize").route(web::get().to(authorize::ask)).route(web::post().to(authorize::sign_in)))
-        .route("/oauth/token", web::post().to(token::token))
-        .route("/oauth/revoke", web::post().to(token::revoke))
+        .service(web::resource("/oauth/token").route(web::post().to(token::token)))
+        .service(web::resource("/oauth/revoke").route(web::post().to(token::revoke)))
         .service(
             web::resource("/oauth/userinfo").route(web::get().to(userinfo::userinfo)).route(web::post().to(userinfo::userinfo)),
         )

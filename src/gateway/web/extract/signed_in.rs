@@ -6,18 +6,17 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 
 use crate::gateway::services::Actor;
-use crate::gateway::session::SignedInUser;
+use crate::gateway::session::Portal;
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::urls;
-use crate::platform::digest;
 
 /// Who acts. Without a session the browser is sent to sign in and comes back to the page it wanted.
 pub(in crate::gateway) struct SignedIn(pub(in crate::gateway) Actor);
 
 /// The actor of a request, if somebody is signed in.
 pub(super) fn actor(request: &HttpRequest) -> Result<Actor, WebError> {
-    let user = SignedInUser::of(request).ok_or_else(|| WebError::sign_in(urls::LOGIN.to_owned()))?;
+    let user = Portal::of(request).signed_in().ok_or_else(|| WebError::sign_in(urls::LOGIN.to_owned()))?;
     Ok(Actor { principal: user.principal, login: user.login, request_id: Context::of(request).request_id })
 }
 
@@ -45,8 +44,8 @@ impl FromRequest for CsrfHeader {
 
 /// Compares a token that came with a request with the session's, in constant time.
 pub(in crate::gateway::web) fn check(request: &HttpRequest, sent: &str) -> Result<(), WebError> {
-    let user = SignedInUser::of(request).ok_or_else(|| WebError::sign_in(urls::LOGIN.to_owned()))?;
-    if digest::same(user.csrf.as_bytes(), sent.as_bytes()) {
+    let user = Portal::of(request).signed_in().ok_or_else(|| WebError::sign_in(urls::LOGIN.to_owned()))?;
+    if user.csrf_matches(sent) {
         return Ok(());
     }
     Err(WebError::forbidden("The form is older than your session. Load its page again and send it once more."))

@@ -8,7 +8,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse};
 use askama::Template as _;
 
-use crate::gateway::session::SignedInUser;
+use crate::gateway::session::Portal;
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::urls;
@@ -93,7 +93,7 @@ fn wants_page(request: &HttpRequest) -> bool {
 fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     let context = Context::of(request);
     let public = request.path().starts_with("/s/");
-    let user = if public { None } else { SignedInUser::of(request) };
+    let user = if public { None } else { Portal::of(request).signed_in() };
     let site = context.site.as_ref();
     let mut links = Vec::new();
     if failure.status == StatusCode::UNAUTHORIZED {
@@ -108,7 +108,7 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
             part: "",
             site: site.map_or_else(SiteView::nobody, |site| SiteView::of(site)),
             assets: AssetLinks::current(),
-            csrf: user.as_ref().map(|user| user.csrf.clone()).unwrap_or_default(),
+            csrf: user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
             user: user.as_ref().map(UserView::of),
             request_id: context.request_id,
             flash: None,

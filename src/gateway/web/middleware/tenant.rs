@@ -30,6 +30,7 @@ pub(in crate::gateway) async fn tenant(
     let mut context = Context::of(request.request());
     let scheme = if site.is_secure() { "https" } else { "http" };
     context.origin = format!("{scheme}://{}", host.to_ascii_lowercase());
+    request.extensions_mut().insert(site.tenant.clone());
     context.site = Some(site);
     request.extensions_mut().insert(context);
     Ok(next.call(request).await?.map_into_boxed_body())

@@ -1,6 +1,6 @@
 //! What `base.html` needs.
 
-use crate::gateway::session::SignedInUser;
+use crate::gateway::session::SignedIn as SignedInUser;
 use crate::gateway::web::assets;
 use crate::gateway::web::site::Site;
 

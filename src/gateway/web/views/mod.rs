@@ -2,3 +2,5 @@
 
 pub(in crate::gateway) mod errors;
 pub(in crate::gateway) mod layout;
+pub(in crate::gateway) mod signin;
+pub(in crate::gateway) mod words;

@@ -1,0 +1,162 @@
+//! The two cookies of the portal: the session's handle and the short one that binds a sign-in to its browser. Both are
+//! HttpOnly, SameSite=Lax and for the whole host; Secure with the `__Host-` prefix except on loopback.
+
+use actix_web::cookie::time::Duration as CookieDuration;
+use actix_web::cookie::{Cookie, CookieJar, Key as SigningKey, SameSite};
+use actix_web::http::header::{self, HeaderMap, HeaderValue};
+
+use super::Sessions;
+use crate::platform::seal::Ring;
+
+const HOST: &str = "__Host-";
+
+/// Name of the session cookie, and whether cookies are for https only.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct CookieSettings {
+    /// `__Host-cardea`, or a name without prefix when `secure` is false.
+    pub(in crate::gateway) name: String,
+    /// False only for a portal on http on loopback.
+    pub(in crate::gateway) secure: bool,
+}
+
+/// The cookie's name and Secure do not fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(in crate::gateway) enum BadCookie {
+    /// Secure cookies must have the prefix that browsers enforce.
+    #[error("the session cookie's name must start with __Host-")]
+    Unprefixed,
+    /// Browsers refuse the prefix on a cookie that is not Secure.
+    #[error("without https the session cookie's name must not start with __Host- or __Secure-")]
+    Prefixed,
+    /// Other characters than letters, digits, dash and underscore, or none.
+    #[error("the session cookie's name may hold letters, digits, - and _ only")]
+    Name,
+}
+
+impl CookieSettings {
+    pub(super) fn check(&self) -> Result<(), BadCookie> {
+        let plain = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        match (self.secure, self.name.strip_prefix(HOST)) {
+            (true, None) => Err(BadCookie::Unprefixed),
+            (false, Some(_)) => Err(BadCookie::Prefixed),
+            (false, None) if self.name.starts_with("__Secure-") => Err(BadCookie::Prefixed),
+            (_, rest) => plain(rest.unwrap_or(&self.name)).then_some(()).ok_or(BadCookie::Name),
+        }
+    }
+
+    fn flow_name(&self) -> String {
+        format!("{}-signin", self.name)
+    }
+}
+
+impl Sessions {
+    /// Name of the cookie that binds sign-ins to a browser.
+    pub(in crate::gateway) fn flow_cookie_name(&self) -> String {
+        self.0.settings.cookie.flow_name()
+    }
+
+    /// The cookie that binds sign-ins to a browser, with the binding that a begun flow gave.
+    pub(in crate::gateway) fn flow_cookie(&self, binding: &str, lifetime: std::time::Duration) -> Cookie<'static> {
+        let settings = &self.0.settings.cookie;
+        Cookie::build(settings.flow_name(), binding.to_owned())
+            .path("/")
+            .secure(settings.secure)
+            .http_only(true)
+            .same_site(SameSite::Lax)
+            .max_age(CookieDuration::seconds(i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX)))
+            .finish()
+    }
+}
+
+/// Signs session cookies with the newest sealing key and still knows the older ones, so that a new key signs nobody out.
+pub(super) struct Signer {
+    settings: CookieSettings,
+    newest: SigningKey,
+    older: Vec<SigningKey>,
+}
+
+impl Signer {
+    pub(super) fn new(settings: &CookieSettings, ring: &Ring) -> Self {
+        let mut keys = ring.derive_each("session-cookie").map(|key| SigningKey::derive_from(key.as_slice()));
+        let newest = keys.next().unwrap_or_else(SigningKey::generate);
+        Self { settings: settings.clone(), newest, older: keys.collect() }
+    }
+
+    pub(super) const fn newest(&self) -> &SigningKey {
+        &self.newest
+    }
+
+    /// When the request's session cookie was signed with an older key: puts one of the newest key in its place and
+    /// returns the header that does the same in the browser.
+    pub(super) fn renew(&self, headers: &mut HeaderMap) -> Option<HeaderValue> {
+        let name = self.settings.name.as_str();
+        if self.older.is_empty() {
+            return None;
+        }
+        let texts: Vec<String> =
+            headers.get_all(header::COOKIE).filter_map(|value| value.to_str().ok()).map(str::to_owned).collect();
+        let pairs = texts.iter().flat_map(|text| text.split(';')).map(str::trim);
+        let mut cookies: Vec<Cookie<'_>> = pairs.filter_map(|pair| Cookie::parse_encoded(pair).ok()).collect();
+        let ours = cookies.iter_mut().find(|cookie| cookie.name() == name)?;
+        let mut jar = CookieJar::new();
+        jar.add_original(ours.clone().into_owned());
+        if jar.signed(&self.newest).get(name).is_some() {
+            return None;
+        }
+        let handle = self.older.iter().find_map(|key| jar.signed(key).get(name))?;
+        let mut signed = CookieJar::new();
+        signed.signed_mut(&self.newest).add(self.session_cookie(handle.value().to_owned()));
+        let fresh = signed.get(name)?.clone();
+        ours.set_value(fresh.value().to_owned());
+        let line: Vec<String> = cookies.iter().map(|cookie| cookie.stripped().encoded().to_string()).collect();
+        headers.insert(header::COOKIE, HeaderValue::from_str(&line.join("; ")).ok()?);
+        HeaderValue::from_str(&fresh.encoded().to_string()).ok()
+    }
+
+    /// Takes every `Set-Cookie` of the session out of an answer; whether there was one.
+    pub(super) fn withdraw(&self, headers: &mut HeaderMap) -> bool {
+        let start = format!("{}=", self.settings.name);
+        let all: Vec<HeaderValue> = headers.remove(header::SET_COOKIE).collect();
+        let before = all.len();
+        let kept = all.into_iter().filter(|value| !value.as_bytes().starts_with(start.as_bytes()));
+        let mut after = 0;
+        for value in kept {
+            headers.append(header::SET_COOKIE, value);
+            after += 1;
+        }
+        after < before
+    }
+
+    /// Whether an answer sets the session cookie.
+    pub(super) fn sets(&self, headers: &HeaderMap) -> bool {
+        let start = format!("{}=", self.settings.name);
+        headers.get_all(header::SET_COOKIE).any(|value| value.as_bytes().starts_with(start.as_bytes()))
+    }
+
+    fn session_cookie(&self, value: String) -> Cookie<'static> {
+        Cookie::build(self.settings.name.clone(), value)
+            .path("/")
+            .secure(self.settings.secure)
+            .http_only(true)
+            .same_site(SameSite::Lax)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_and_secure_must_fit_together() {
+        let check = |name: &str, secure| CookieSettings { name: name.to_owned(), secure }.check();
+        assert_eq!(check("__Host-cardea", true), Ok(()));
+        assert_eq!(check("cardea", false), Ok(()));
+        assert_eq!(check("cardea", true), Err(BadCookie::Unprefixed));
+        assert_eq!(check("__Host-cardea", false), Err(BadCookie::Prefixed));
+        assert_eq!(check("__Secure-cardea", false), Err(BadCookie::Prefixed));
+        for bad in ["", "a b", "a;b", "a=b", "ä"] {
+            assert_eq!(check(bad, false), Err(BadCookie::Name));
+        }
+    }
+}

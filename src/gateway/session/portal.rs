@@ -1,0 +1,139 @@
+//! What the rest of the portal sees of a session: who is signed in, and the two ways to change that.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::{Ready, ready};
+use std::rc::Rc;
+
+use actix_session::{Session, SessionExt as _};
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest};
+use serde::{Deserialize, Serialize};
+
+use super::login::LoginId;
+use super::scope::{Owner, Scope};
+use crate::gateway::domain::principal::Principal;
+use crate::platform::clock::Timestamp;
+use crate::platform::digest::same;
+use crate::platform::random;
+
+/// The session's state as actix-session carries it.
+pub(super) type State = HashMap<String, String>;
+
+/// The one entry of the state.
+const SIGNED_IN: &str = "signed-in";
+
+/// A user's sign-in, as every page of theirs knows it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct SignedIn {
+    pub(in crate::gateway) principal: Principal,
+    /// Key to the tokens.
+    pub(in crate::gateway) login: LoginId,
+    csrf: String,
+    pub(in crate::gateway) started_at: Timestamp,
+}
+
+impl SignedIn {
+    /// The token that this session's forms carry.
+    pub(in crate::gateway) fn csrf(&self) -> &str {
+        &self.csrf
+    }
+
+    /// Whether a form carried the right token; takes the same time wherever it differs.
+    pub(in crate::gateway) fn csrf_matches(&self, token: &str) -> bool {
+        same(self.csrf.as_bytes(), token.as_bytes())
+    }
+}
+
+impl fmt::Debug for SignedIn {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tenant, user) = (&self.principal.tenant, self.principal.key());
+        out.debug_struct("SignedIn").field("tenant", tenant).field("user", &user).field("login", &self.login).finish_non_exhaustive()
+    }
+}
+
+/// The session of a request. An extractor that never fails: without a session nobody is signed in.
+pub(in crate::gateway) struct Portal {
+    session: Session,
+    scope: Option<Rc<Scope>>,
+}
+
+impl FromRequest for Portal {
+    type Error = actix_web::Error;
+    type Future = Ready<Result<Self, Self::Error>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Ok(Self::of(request)))
+    }
+}
+
+impl Portal {
+    /// The session of `request`, for middleware and other extractors.
+    pub(in crate::gateway) fn of(request: &HttpRequest) -> Self {
+        let scope = request.extensions().get::<Rc<Scope>>().cloned();
+        Self { session: request.get_session(), scope }
+    }
+
+    /// Who is signed in on this request's host.
+    pub(in crate::gateway) fn signed_in(&self) -> Option<SignedIn> {
+        let scope = self.scope.as_ref()?;
+        let found = self.session.get::<SignedIn>(SIGNED_IN).ok().flatten()?;
+        (scope.tenant.as_ref() == Some(&found.principal.tenant)).then_some(found)
+    }
+
+    /// Starts a session with a new handle and a new anti-forgery token. One that the browser presented ends, with its
+    /// tokens. It is written, and the cookie set, when the request ends; the tokens of `login` must be stored by then.
+    ///
+    /// # Errors
+    /// Without randomness, and when the request is for another tenant than the principal's, nobody is signed in.
+    pub(in crate::gateway) fn sign_in(&self, principal: Principal, login: LoginId) -> Result<SignedIn, NotSignedIn> {
+        let scope = self.scope.as_ref().filter(|scope| scope.tenant.as_ref() == Some(&principal.tenant)).ok_or(NotSignedIn)?;
+        let csrf = random::token().map_err(|_| NotSignedIn)?;
+        let signed_in = SignedIn { principal, login, csrf, started_at: scope.now };
+        self.session.clear();
+        self.session.insert(SIGNED_IN, &signed_in).map_err(|_| NotSignedIn)?;
+        self.session.renew();
+        Ok(signed_in)
+    }
+
+    /// Ends the session, with its tokens, when the request ends: the cookie is taken back, and copies of it are dead.
+    /// Without an answer of the store the request ends in 503 and the session lives on.
+    pub(in crate::gateway) fn sign_out(&self) {
+        self.session.purge();
+    }
+
+    /// Writes down what the provider says about the user now. Handle, login and start stay. Lost without harm when the
+    /// session ends or changes meanwhile.
+    pub(in crate::gateway) fn update(&self, principal: Principal) {
+        if let Some(old) = self.signed_in().filter(|old| old.principal.key() == principal.key())
+            && old.principal != principal
+        {
+            // It was serializable before.
+            let _ = self.session.insert(SIGNED_IN, SignedIn { principal, ..old });
+        }
+    }
+
+    /// This request does not count as use: for what pages ask by themselves.
+    pub(in crate::gateway) fn quiet(&self) {
+        if let Some(scope) = &self.scope {
+            scope.quiet.set(true);
+        }
+    }
+}
+
+/// The request cannot sign anybody in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this request cannot sign that user in")]
+pub(in crate::gateway) struct NotSignedIn;
+
+/// Who the session in `state` belongs to.
+pub(super) fn owner(state: &State) -> Option<Owner> {
+    let signed_in: SignedIn = serde_json::from_str(state.get(SIGNED_IN)?).ok()?;
+    Some(Owner { user: signed_in.principal.key(), login: signed_in.login })
+}
+
+/// When the sign-in in `state` was.
+pub(super) fn started_at(state: &State) -> Option<Timestamp> {
+    let signed_in: SignedIn = serde_json::from_str(state.get(SIGNED_IN)?).ok()?;
+    Some(signed_in.started_at)
+}

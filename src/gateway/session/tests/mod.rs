@@ -1,0 +1,1 @@
+//! Sessions, flows and tokens on both backends.

@@ -1,0 +1,58 @@
+//! The server: middleware in order, state for handlers, limits of connections.
+
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use actix_web::dev::Server;
+use actix_web::middleware::from_fn;
+use actix_web::web::{Data, PayloadConfig};
+use actix_web::{App, HttpServer};
+
+use super::middleware::request::Callers;
+use super::middleware::{csrf, error_page, headers, request, tenant};
+use super::routes;
+use super::site::Sites;
+use crate::config::gateway::{Gateway, Limits};
+use crate::gateway::services::Services;
+use crate::gateway::session::Sessions;
+
+/// What every worker gets a copy of.
+#[derive(Clone)]
+pub(in crate::gateway) struct Parts {
+    pub(in crate::gateway) services: Services,
+    pub(in crate::gateway) sessions: Sessions,
+    pub(in crate::gateway) sites: Sites,
+    pub(in crate::gateway) callers: Callers,
+    pub(in crate::gateway) limits: Limits,
+}
+
+/// A server on `listener`, not yet awaited, and its address. The caller handles signals.
+pub(in crate::gateway) fn serve(listener: TcpListener, parts: Parts, settings: &Gateway) -> std::io::Result<(Server, SocketAddr)> {
+    let address = listener.local_addr()?;
+    let form_bytes = parts.limits.form_bytes;
+    let factory = move || {
+        let Parts { services, sessions, sites, callers, limits } = parts.clone();
+        // The last wrapped runs first: see `middleware`.
+        App::new()
+            .app_data(PayloadConfig::new(form_bytes))
+            .app_data(Data::new(services))
+            .app_data(Data::new(sessions.clone()))
+            .app_data(Data::new(limits))
+            .configure(routes::all)
+            .wrap(sessions.layer())
+            .wrap(from_fn(csrf::csrf))
+            .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
+            .wrap(from_fn(error_page::error_page))
+            .wrap(from_fn(headers::headers))
+            .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)))
+    };
+    let mut server = HttpServer::new(factory)
+        .disable_signals()
+        .shutdown_timeout(settings.server.shutdown_seconds)
+        .client_request_timeout(Duration::from_secs(10))
+        .tcp_nodelay(true);
+    if settings.server.workers > 0 {
+        server = server.workers(settings.server.workers);
+    }
+    Ok((server.listen(listener)?.run(), address))
+}

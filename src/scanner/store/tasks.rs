@@ -1,0 +1,256 @@
+//! Tasks, their summaries and findings. The states only move CREATED -> RUNNING -> one of the ends, and every move is
+//! decided inside the transaction that writes it.
+
+use redb::{ReadableTable as _, WriteTransaction};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{ACCOUNT_SHARES, CREATES, FINDINGS, SHARES, SUMMARIES, Store, StoreError, TASKS, decode, encode, record, records};
+use crate::contract::ids::{Sha256, TaskId, VulId};
+use crate::contract::limits::REPEATED_CREATE_SECONDS;
+use crate::contract::results::{VulDetail, VulRow};
+use crate::contract::tasks::{ResultsStat, ScanSummary, TaskStatus};
+use crate::platform::clock::Timestamp;
+
+/// A task as it is kept. Captured sessions never get here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::scanner) struct TaskRecord {
+    pub(in crate::scanner) id: TaskId,
+    pub(in crate::scanner) account: String,
+    pub(in crate::scanner) project_name: String,
+    pub(in crate::scanner) lang: String,
+    pub(in crate::scanner) artifact: Sha256,
+    /// The name the artifact was uploaded under.
+    pub(in crate::scanner) file_name: String,
+    /// The create body, without secrets.
+    pub(in crate::scanner) origin: Map<String, Value>,
+    pub(in crate::scanner) status: TaskStatus,
+    /// 0 to 100 once ended; while it runs the queue knows better.
+    pub(in crate::scanner) progress: u8,
+    pub(in crate::scanner) created_by: String,
+    pub(in crate::scanner) created_at: Timestamp,
+    pub(in crate::scanner) updated_at: Timestamp,
+    pub(in crate::scanner) executed_at: Option<Timestamp>,
+    pub(in crate::scanner) ended_at: Option<Timestamp>,
+    /// Code of a task that failed.
+    pub(in crate::scanner) err_code: Option<u32>,
+    /// Why the task did not succeed, in words.
+    pub(in crate::scanner) err_detail: Option<String>,
+    pub(in crate::scanner) stat: ResultsStat,
+}
+
+/// How a run ended.
+pub(in crate::scanner) enum Outcome {
+    Success { findings: Vec<VulDetail>, summary: ScanSummary, stat: ResultsStat },
+    Failed { code: u32, words: String },
+}
+
+/// What came of a wish to end a task.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::scanner) enum Terminated {
+    Done,
+    AlreadyEnded(TaskStatus),
+    Unknown,
+}
+
+impl Store {
+    /// Keeps a new task, unless `request` (a hash of who asked and for what) made one less than a minute ago that still
+    /// stands and was not terminated: then that one. Says whether the task is new.
+    pub(in crate::scanner) fn create_task(&self, request: &str, task: TaskRecord) -> Result<(TaskRecord, bool), StoreError> {
+        self.write(|transaction| {
+            let mut creates = transaction.open_table(CREATES)?;
+            let now = task.created_at;
+            let horizon = now.0.saturating_sub(i64::try_from(REPEATED_CREATE_SECONDS * 1000).unwrap_or(i64::MAX));
+            creates.retain(|_, (_, at)| at > horizon)?;
+            let mut tasks = transaction.open_table(TASKS)?;
+            let earlier = creates.get(request)?.map(|guard| guard.value().0.to_owned());
+            if let Some(id) = earlier
+                && let Some(known) = record::<_, TaskRecord>(&tasks, (task.account.as_str(), id.as_str()))?
+                && known.status != TaskStatus::Terminated
+            {
+                return Ok((known, false));
+            }
+            creates.insert(request, (task.id.as_str(), now.0))?;
+            tasks.insert((task.account.as_str(), task.id.as_str()), encode(&task)?.as_slice())?;
+            Ok((task, true))
+        })
+    }
+
+    /// A task of `account`.
+    pub(in crate::scanner) fn task(&self, account: &str, id: &TaskId) -> Result<Option<TaskRecord>, StoreError> {
+        record(&self.reading()?.open_table(TASKS)?, (account, id.as_str()))
+    }
+
+    /// All tasks of `account`, in no particular order.
+    pub(in crate::scanner) fn tasks(&self, account: &str) -> Result<Vec<TaskRecord>, StoreError> {
+        records(&self.reading()?.open_table(TASKS)?, account)
+    }
+
+    /// Every task that has not ended, oldest first: what a start has to take up again.
+    pub(in crate::scanner) fn unfinished_tasks(&self) -> Result<Vec<TaskRecord>, StoreError> {
+        let table = self.reading()?.open_table(TASKS)?;
+        let mut open = Vec::new();
+        for entry in table.iter()? {
+            let task: TaskRecord = decode(entry?.1.value())?;
+            if !task.status.has_ended() {
+                open.push(task);
+            }
+        }
+        open.sort_by_key(|task| task.created_at);
+        Ok(open)
+    }
+
+    /// Marks a waiting task as running; `None` when it has ended or is gone.
+    pub(in crate::scanner) fn start_task(
+        &self,
+        account: &str,
+        id: &TaskId,
+        now: Timestamp,
+    ) -> Result<Option<TaskRecord>, StoreError> {
+        self.change_open_task(account, id, |_, task| {
+            task.status = TaskStatus::Running;
+            task.executed_at = Some(now);
+            task.updated_at = now;
+            Ok(())
+        })
+    }
+
+    /// Writes the end of a run; nothing when the task was terminated or deleted meanwhile.
+    pub(in crate::scanner) fn end_task(
+        &self,
+        account: &str,
+        id: &TaskId,
+        outcome: Outcome,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.change_open_task(account, id, |transaction, task| {
+            task.ended_at = Some(now);
+            task.updated_at = now;
+            match outcome {
+                Outcome::Failed { code, words } => {
+                    task.status = TaskStatus::Failed;
+                    task.err_code = Some(code);
+                    task.err_detail = Some(words);
+                }
+                Outcome::Success { findings, summary, stat } => {
+                    task.status = TaskStatus::Success;
+                    task.progress = 100;
+                    task.stat = stat;
+                    transaction.open_table(SUMMARIES)?.insert(id.as_str(), encode(&summary)?.as_slice())?;
+                    let mut table = transaction.open_table(FINDINGS)?;
+                    for finding in &findings {
+                        table.insert((id.as_str(), finding.row.vul_id.as_str()), encode(finding)?.as_slice())?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Ends a waiting or running task at the wish of `by`.
+    pub(in crate::scanner) fn terminate_task(
+        &self,
+        account: &str,
+        id: &TaskId,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Terminated, StoreError> {
+        let changed = self.change_open_task(account, id, |_, task| {
+            task.status = TaskStatus::Terminated;
+            task.ended_at = Some(now);
+            task.updated_at = now;
+            task.err_detail = Some(format!("Terminated by {by}."));
+            Ok(())
+        })?;
+        if changed.is_some() {
+            return Ok(Terminated::Done);
+        }
+        Ok(self.task(account, id)?.map_or(Terminated::Unknown, |task| Terminated::AlreadyEnded(task.status)))
+    }
+
+    /// Deletes tasks with their findings and shares, all or nothing. Gives the first id that is unknown.
+    pub(in crate::scanner) fn delete_tasks(&self, account: &str, ids: &[TaskId]) -> Result<Option<TaskId>, StoreError> {
+        self.write(|transaction| {
+            let mut tasks = transaction.open_table(TASKS)?;
+            for id in ids {
+                if tasks.get((account, id.as_str()))?.is_none() {
+                    return Ok(Some(id.clone()));
+                }
+            }
+            let mut summaries = transaction.open_table(SUMMARIES)?;
+            let mut findings = transaction.open_table(FINDINGS)?;
+            for id in ids {
+                tasks.remove((account, id.as_str()))?;
+                summaries.remove(id.as_str())?;
+                findings.retain_in((id.as_str(), "")..=(id.as_str(), LAST), |_, _| false)?;
+            }
+            delete_shares_of(transaction, account, ids)?;
+            Ok(None)
+        })
+    }
+
+    /// What the scan looked at.
+    pub(in crate::scanner) fn summary(&self, id: &TaskId) -> Result<Option<ScanSummary>, StoreError> {
+        record(&self.reading()?.open_table(SUMMARIES)?, id.as_str())
+    }
+
+    /// The findings of a task as rows, most severe first.
+    pub(in crate::scanner) fn finding_rows(&self, id: &TaskId) -> Result<Vec<VulRow>, StoreError> {
+        let mut rows: Vec<VulRow> = records(&self.reading()?.open_table(FINDINGS)?, id.as_str())?;
+        rows.sort_by_key(|row| row.ov_id);
+        Ok(rows)
+    }
+
+    /// The findings of a task in full, most severe first.
+    pub(in crate::scanner) fn findings(&self, id: &TaskId) -> Result<Vec<VulDetail>, StoreError> {
+        let mut all: Vec<VulDetail> = records(&self.reading()?.open_table(FINDINGS)?, id.as_str())?;
+        all.sort_by_key(|finding| finding.row.ov_id);
+        Ok(all)
+    }
+
+    /// One finding in full.
+    pub(in crate::scanner) fn finding(&self, id: &TaskId, vul: &VulId) -> Result<Option<VulDetail>, StoreError> {
+        record(&self.reading()?.open_table(FINDINGS)?, (id.as_str(), vul.as_str()))
+    }
+
+    /// Changes a task that has not ended, in one transaction; `None` when there is no such task.
+    fn change_open_task(
+        &self,
+        account: &str,
+        id: &TaskId,
+        change: impl FnOnce(&WriteTransaction, &mut TaskRecord) -> Result<(), StoreError>,
+    ) -> Result<Option<TaskRecord>, StoreError> {
+        self.write(|transaction| {
+            let mut tasks = transaction.open_table(TASKS)?;
+            let Some(mut task) = record::<_, TaskRecord>(&tasks, (account, id.as_str()))? else { return Ok(None) };
+            if task.status.has_ended() {
+                return Ok(None);
+            }
+            change(transaction, &mut task)?;
+            tasks.insert((account, id.as_str()), encode(&task)?.as_slice())?;
+            Ok(Some(task))
+        })
+    }
+}
+
+/// Sorts behind every finding id.
+const LAST: &str = "\u{10FFFF}";
+
+fn delete_shares_of(transaction: &WriteTransaction, account: &str, ids: &[TaskId]) -> Result<(), StoreError> {
+    let mut shares = transaction.open_table(SHARES)?;
+    let mut index = transaction.open_table(ACCOUNT_SHARES)?;
+    let mut doomed = Vec::new();
+    for entry in index.range((account, "")..=(account, LAST))? {
+        let share_id = entry?.0.value().1.to_owned();
+        let share: Option<super::shares::ShareRecord> = record(&shares, share_id.as_str())?;
+        if share.is_some_and(|share| ids.contains(&share.task_id)) {
+            doomed.push(share_id);
+        }
+    }
+    for share_id in doomed {
+        shares.remove(share_id.as_str())?;
+        index.remove((account, share_id.as_str()))?;
+    }
+    Ok(())
+}

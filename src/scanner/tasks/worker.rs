@@ -1,0 +1,99 @@
+//! One worker: takes the next task, runs the analysis on a blocking thread, writes how it ended. Whatever happens inside
+//! an analysis, the worker lives on.
+
+use std::sync::Arc;
+
+use super::{Tasks, outcome};
+use crate::contract::error::codes;
+use crate::contract::ids::TaskId;
+use crate::platform::shutdown::Shutdown;
+use crate::scanner::engine::finding::{Analysis, Watch};
+use crate::scanner::engine::{self, AnalyzeError};
+use crate::scanner::store::StoreError;
+use crate::scanner::store::tasks::{Outcome, TaskRecord};
+
+/// Why no analysis came back.
+enum Broken {
+    Refused(AnalyzeError),
+    Panicked,
+}
+
+/// Works until the process ends.
+pub(super) async fn work(tasks: Tasks, shutdown: Shutdown) {
+    while let Some((account, id, watch)) = next(&tasks, &shutdown).await {
+        if let Err(error) = run(&tasks, &shutdown, account, &id, watch).await {
+            tracing::error!(task = %id, %error, "a task could not be recorded; it is taken up again at the next start");
+        }
+        tasks.line().running.remove(&id);
+    }
+}
+
+/// Waits for a task. It counts as running from the moment it leaves the line, so that a stop never misses it.
+async fn next(tasks: &Tasks, shutdown: &Shutdown) -> Option<(String, TaskId, Arc<Watch>)> {
+    loop {
+        let arrived = tasks.0.arrived.notified();
+        if shutdown.has_begun() {
+            return None;
+        }
+        if let Some(taken) = take(tasks) {
+            return Some(taken);
+        }
+        tokio::select! {
+            () = shutdown.begun() => return None,
+            () = arrived => {}
+        }
+    }
+}
+
+fn take(tasks: &Tasks) -> Option<(String, TaskId, Arc<Watch>)> {
+    let mut line = tasks.line();
+    let (account, id) = line.waiting.pop_front()?;
+    if !line.waiting.is_empty() {
+        tasks.0.arrived.notify_one();
+    }
+    let watch = Arc::new(Watch::default());
+    line.running.insert(id.clone(), Arc::clone(&watch));
+    Some((account, id, watch))
+}
+
+async fn run(tasks: &Tasks, shutdown: &Shutdown, account: String, id: &TaskId, watch: Arc<Watch>) -> Result<(), StoreError> {
+    let (store, now, task_id) = (&tasks.0.store, tasks.0.clock.now(), id.clone());
+    let started = store.run(move |store| store.start_task(&account, &task_id, now)).await?;
+    // Terminated or deleted while it waited.
+    let Some(task) = started else { return Ok(()) };
+    if shutdown.has_begun() {
+        return Ok(());
+    }
+    let done = analyze(tasks, &task, watch).await;
+    if matches!(done, Err(Broken::Refused(AnalyzeError::Stopped))) && shutdown.has_begun() {
+        return Ok(());
+    }
+    let end = ended(&task, done);
+    let now = tasks.0.clock.now();
+    store.run(move |store| store.end_task(&task.account, &task.id, end, now)).await
+}
+
+async fn analyze(tasks: &Tasks, task: &TaskRecord, watch: Arc<Watch>) -> Result<Analysis, Broken> {
+    let artifact = tasks.0.store.file_path(&task.account, &task.artifact);
+    let (inner, name) = (Arc::clone(&tasks.0), task.file_name.clone());
+    let analysis = move || {
+        let advisories = inner.advisories.current();
+        engine::analyze(&artifact, &name, &advisories, &inner.limits, &inner.clock, &watch)
+    };
+    match tokio::task::spawn_blocking(analysis).await {
+        Ok(outcome) => outcome.map_err(Broken::Refused),
+        Err(_) => Err(Broken::Panicked),
+    }
+}
+
+fn ended(task: &TaskRecord, done: Result<Analysis, Broken>) -> Outcome {
+    match done {
+        Ok(analysis) => outcome::success(task, analysis),
+        Err(Broken::Refused(error)) => Outcome::Failed { code: codes::BAD_FIELD, words: error.to_string() },
+        Err(Broken::Panicked) => {
+            tracing::error!(task = %task.id, "an analysis panicked");
+            let words = "The analysis broke down on this artifact. Nothing was found or ruled out.".to_owned();
+            Outcome::Failed { code: codes::INTERNAL, words }
+        }
+    }
+}

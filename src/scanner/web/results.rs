@@ -1,0 +1,76 @@
+//! Findings of a task: search, one, statistics.
+
+use std::collections::BTreeMap;
+
+use actix_web::{HttpResponse, web};
+
+use super::App;
+use super::error::Failure;
+use super::extract::Body;
+use super::search::{self, Field, Kind, Row};
+use super::tasks;
+use crate::contract::ids::{TaskId, VulId};
+use crate::contract::results::{Stat, StatDetail, VulRow};
+use crate::contract::tasks::Search;
+use crate::scanner::identity::Caller;
+
+/// `POST /tasks/{taskId}/results/search`. A task that has not ended has none yet.
+pub(super) async fn search(
+    app: web::Data<App>,
+    caller: Caller,
+    path: web::Path<String>,
+    Body(body): Body<Search>,
+) -> Result<HttpResponse, Failure> {
+    let task = tasks::find(&app, &caller, &path).await?;
+    let page = search::page(rows(&app, task.id).await?, &body)?;
+    Ok(HttpResponse::Ok().json(page))
+}
+
+/// `GET /tasks/{taskId}/results/{vulId}`.
+pub(super) async fn get(app: web::Data<App>, caller: Caller, path: web::Path<(String, String)>) -> Result<HttpResponse, Failure> {
+    let (task, vul) = path.into_inner();
+    let task = tasks::find(&app, &caller, &task).await?;
+    let vul: VulId = vul.parse().map_err(|_| Failure::not_found("finding"))?;
+    let found = app.store.run(move |store| store.finding(&task.id, &vul)).await.map_err(Failure::internal)?;
+    found.map(|finding| HttpResponse::Ok().json(finding)).ok_or_else(|| Failure::not_found("finding"))
+}
+
+/// `POST /tasks/{taskId}/results/stat`. Takes no body and tolerates one.
+pub(super) async fn stat(app: web::Data<App>, caller: Caller, path: web::Path<String>) -> Result<HttpResponse, Failure> {
+    let task = tasks::find(&app, &caller, &path).await?;
+    let mut groups = BTreeMap::new();
+    for row in rows(&app, task.id).await? {
+        *groups.entry((row.severity, row.category, row.cwe_id)).or_insert(0_u64) += 1;
+    }
+    let detail = groups.into_iter().map(|((severity, category, cwe_id), count)| StatDetail { category, cwe_id, severity, count });
+    Ok(HttpResponse::Ok().json(Stat { counts: task.stat, detail: detail.collect() }))
+}
+
+async fn rows(app: &App, task: TaskId) -> Result<Vec<VulRow>, Failure> {
+    app.store.run(move |store| store.finding_rows(&task)).await.map_err(Failure::internal)
+}
+
+impl Row for VulRow {
+    const FIELDS: &'static [(&'static str, Kind)] = &[
+        ("vulId", Kind::Text),
+        ("title", Kind::Text),
+        ("category", Kind::Text),
+        ("cweId", Kind::Text),
+        ("cveId", Kind::Text),
+        ("component", Kind::Text),
+        ("severity", Kind::Severity),
+    ];
+
+    fn field(&self, name: &str) -> Option<Field<'_>> {
+        Some(match name {
+            "vulId" => Field::Text(self.vul_id.as_str().into()),
+            "title" => Field::Text(self.title.as_str().into()),
+            "category" => Field::Text(self.category.as_str().into()),
+            "cweId" => Field::Text(self.cwe_id.as_str().into()),
+            "cveId" => Field::Text(self.cve_ids.first().map(String::as_str).unwrap_or_default().into()),
+            "component" => Field::Text(self.component.name.as_str().into()),
+            "severity" => Field::Severity(self.severity),
+            _ => return None,
+        })
+    }
+}

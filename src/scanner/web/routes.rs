@@ -1,0 +1,77 @@
+//! Every path of the interface and who answers it. A path that is not here is 404, a method that is not here is 405.
+
+use actix_web::{Resource, Route, web};
+
+use super::error::Failure;
+use super::{bootstrap, files, public_shares, reports, results, shares, tasks};
+use crate::contract::paths;
+use crate::scanner::identity::Caller;
+
+/// The prefix older clients use.
+const LEGACY_PREFIX: &str = "/oxpecker";
+
+pub(super) fn all(to: &mut web::ServiceConfig, legacy: bool) {
+    to.service(on("/healthz", "GET", [web::get().to(bootstrap::health)]));
+    to.service(on(paths::PUBLISHABLE_KEY, "GET", [web::get().to(bootstrap::publishable_key)]));
+    to.service(web::scope(paths::PREFIX).configure(operations));
+    if legacy {
+        to.service(web::scope(LEGACY_PREFIX).configure(operations));
+    }
+    to.default_service(web::to(no_operation));
+}
+
+/// Fixed paths stand before those with a placeholder that would match them.
+fn operations(to: &mut web::ServiceConfig) {
+    to.service(on(paths::FILES_UPLOAD, "POST", [web::post().to(files::upload)]))
+        .service(on(paths::FILES_CHECK_EXIST, "POST", [web::post().to(files::check_exist)]))
+        .service(on(paths::TASKS_CREATE, "POST", [web::post().to(tasks::create)]))
+        .service(on(paths::TASKS_SEARCH, "POST", [web::post().to(tasks::search)]))
+        .service(on(paths::TASKS_TERMINATE, "POST", [web::post().to(tasks::terminate)]))
+        .service(on(paths::TASKS_DELETE, "POST", [web::post().to(tasks::delete)]))
+        .service(on(paths::TASK, "GET", [web::get().to(tasks::get)]))
+        .service(on(paths::RESULTS_STAT, "POST", [web::post().to(results::stat)]))
+        .service(on(paths::RESULTS_SEARCH, "POST", [web::post().to(results::search)]))
+        .service(on(paths::RESULT, "GET", [web::get().to(results::get)]))
+        .service(on(paths::REPORT, "GET", [web::get().to(reports::get)]))
+        .service(on(paths::SHARES, "POST", [web::post().to(shares::create)]))
+        .service(on(paths::SHARES_SEARCH, "POST", [web::post().to(shares::search)]))
+        .service(on(paths::SHARES_GENERATE_ID, "POST", [web::post().to(shares::generate_id)]))
+        .service(on(paths::SHARES_DELETE, "POST", [web::post().to(shares::delete)]))
+        .service(on(paths::SHARE, "PATCH", [web::patch().to(shares::update)]));
+    let public = [web::get().to(public_shares::get), web::post().to(public_shares::extract)];
+    let finding = [web::get().to(public_shares::get_finding), web::post().to(public_shares::extract_finding)];
+    to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
+        .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
+        .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
+    for path in [
+        paths::TASKS_CREATE_GROUP,
+        paths::CHAINS_SEARCH,
+        paths::DIAGNOSTICS,
+        paths::DOMAIN_VERIFY,
+        paths::BROWSERS,
+        paths::SCA_MAVEN,
+        paths::SCA_MAVEN_ZIP,
+    ] {
+        to.service(on(path, "POST", [web::post().to(not_offered)]));
+    }
+    for path in [paths::DIAGNOSTICS_NEXT, paths::DOMAIN_CONTENT] {
+        to.service(on(path, "GET", [web::get().to(not_offered)]));
+    }
+}
+
+fn on(path: &'static str, methods: &'static str, routes: impl IntoIterator<Item = Route>) -> Resource {
+    let refuse = move || async move { Err::<&'static str, _>(Failure::wrong_method(methods)) };
+    routes.into_iter().fold(web::resource(path), Resource::route).default_service(web::to(refuse))
+}
+
+async fn not_offered(_: Caller) -> Result<&'static str, Failure> {
+    Err(Failure::not_offered())
+}
+
+async fn not_offered_publicly() -> Result<&'static str, Failure> {
+    Err(Failure::not_offered())
+}
+
+async fn no_operation() -> Result<&'static str, Failure> {
+    Err(Failure::no_operation())
+}
