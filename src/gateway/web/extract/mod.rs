@@ -6,9 +6,11 @@ mod form;
 mod path;
 mod query;
 mod signed_in;
+mod upload;
 
 pub(in crate::gateway) use admin::Admin;
 pub(in crate::gateway) use form::{Form, OpenForm};
 pub(in crate::gateway) use path::Path;
 pub(in crate::gateway) use query::Query;
 pub(in crate::gateway) use signed_in::{CsrfHeader, SignedIn};
+pub(in crate::gateway) use upload::UploadForm;
