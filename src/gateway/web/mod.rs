@@ -13,3 +13,6 @@ pub(in crate::gateway) mod server;
 pub(in crate::gateway) mod site;
 mod urls;
 mod views;
+
+#[cfg(test)]
+mod tests;

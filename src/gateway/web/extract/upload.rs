@@ -76,6 +76,8 @@ pub(in crate::gateway) struct UploadFile {
     part: Field,
     name: Hostile,
     idle: Duration,
+    /// All of it was read; a part that has ended must not be asked again.
+    ended: bool,
 }
 
 impl UploadForm {
@@ -93,7 +95,7 @@ impl UploadForm {
             let file = part.content_disposition().and_then(|about| about.get_filename()).map(str::to_owned);
             match file {
                 Some(file) if name == "file" && !file.is_empty() => {
-                    let file = UploadFile { _form: self.form, part, name: plain_name(&file), idle: self.idle };
+                    let file = UploadFile { _form: self.form, part, name: plain_name(&file), idle: self.idle, ended: false };
                     return Ok((Fields(fields), Some(file)));
                 }
                 _ => {
@@ -140,7 +142,7 @@ impl UploadFile {
             tokio::select! {
                 biased;
                 outcome = &mut work => outcome,
-                () = pump(&mut self.part, self.idle, sender) => work.await,
+                () = pump(&mut self, sender) => work.await,
             }
         };
         if outcome.is_err() {
@@ -152,7 +154,9 @@ impl UploadFile {
     /// Reads on for a moment and forgets, so that the sender is ready for an answer.
     pub(in crate::gateway) async fn discard(mut self) {
         let until = Instant::now() + DRAIN;
-        while let Ok(Some(Ok(_))) = timeout_at(until, self.part.next()).await {}
+        while !self.ended
+            && let Ok(Some(Ok(_))) = timeout_at(until, self.part.next()).await
+        {}
     }
 }
 
@@ -168,15 +172,20 @@ impl Stream for Chunks {
 }
 
 /// From the browser into the channel, until the file ends, breaks or nobody takes any more.
-async fn pump(part: &mut Field, idle: Duration, sender: mpsc::Sender<Result<Bytes, Cut>>) {
-    loop {
-        let next = match timeout(idle, part.next()).await {
-            Ok(None) => return,
+async fn pump(file: &mut UploadFile, sender: mpsc::Sender<Result<Bytes, Cut>>) {
+    while !file.ended {
+        let next = match timeout(file.idle, file.part.next()).await {
             Ok(Some(Ok(chunk))) => Ok(chunk),
-            Ok(Some(Err(_))) | Err(_) => Err(Cut::Stopped),
+            Ok(None) => {
+                file.ended = true;
+                return;
+            }
+            Ok(Some(Err(_))) | Err(_) => {
+                file.ended = true;
+                Err(Cut::Stopped)
+            }
         };
-        let broken = next.is_err();
-        if sender.send(next).await.is_err() || broken {
+        if sender.send(next).await.is_err() {
             return;
         }
     }

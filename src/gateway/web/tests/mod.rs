@@ -1,0 +1,4 @@
+//! The portal's own routes over sockets, against a scanning service that does as it is told.
+
+mod scan_bench;
+mod scans;
