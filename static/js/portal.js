@@ -42,6 +42,7 @@
     const bar = place.querySelector("[data-live-progress]");
     const words = place.querySelector("[data-live-words]");
     const announce = place.querySelector("[data-live-announce]");
+    const close = () => { if (source) { source.close(); source = null; } };
     const open = () => {
       if (source) return;
       source = new EventSource(place.dataset.live);
@@ -55,15 +56,15 @@
         if (bar && typeof state.progress === "number") bar.value = state.progress;
         say(words, state.words);
         if (state.ended) {
-          source.close();
-          source = null;
+          close();
           delete place.dataset.live;
           window.location.reload();
         }
       });
-      source.addEventListener("signed-out", () => { source.close(); window.location.reload(); });
+      for (const end of ["signed-out", "gone"]) {
+        source.addEventListener(end, () => { close(); delete place.dataset.live; window.location.reload(); });
+      }
     };
-    const close = () => { if (source) { source.close(); source = null; } };
     document.addEventListener("visibilitychange", () => {
       if (!place.dataset.live) return;
       if (document.hidden) close(); else open();
@@ -89,6 +90,9 @@
     const panel = form.querySelector("[data-upload-panel]");
     const bar = panel.querySelector("progress");
     const line = panel.querySelector("[data-upload-line]");
+    const announce = panel.querySelector("[data-upload-announce]");
+    // The line changes with every chunk; only what matters is read out.
+    const tell = (text) => { say(line, text); say(announce, text); };
     const cancel = panel.querySelector("[data-upload-cancel]");
     const again = panel.querySelector("[data-upload-again]");
     const reuse = panel.querySelector("[data-upload-reuse]");
@@ -145,7 +149,7 @@
     });
 
     const finish = (digest) => {
-      say(line, "The file is there. Starting the scan.");
+      tell("The file is there. Starting the scan.");
       sha256.value = digest;
       name.value = file.files[0].name;
       file.disabled = true;
@@ -154,8 +158,9 @@
       form.submit();
     };
 
-    const known = (digest) => new Promise((resolve) => {
-      say(line, "This file was uploaded before.");
+    const known = () => new Promise((resolve, reject) => {
+      stop = () => reject(new Error("cancelled"));
+      tell("This file was uploaded before. Use it, or upload it again?");
       show(reuse, true);
       show(force, true);
       reuse.focus();
@@ -165,19 +170,24 @@
 
     const run = async () => {
       const chosen = file.files[0];
-      submit.disabled = true;
       show(panel, true);
       show(again, false);
+      if (chosen.size > Number(form.dataset.max)) {
+        tell(`The file has ${bytes(chosen.size)}. At most ${bytes(Number(form.dataset.max))} are taken here.`);
+        return;
+      }
+      submit.disabled = true;
+      tell("Reading the file.");
       show(cancel, true);
       try {
         const digest = await hash(chosen);
         const check = await fetch(`${form.dataset.uploads}/${digest}`, { headers: { Accept: "application/json" } });
         if (check.status === 401) { window.location.reload(); return; }
         const there = check.ok && (await check.json()).exists;
-        const forced = there ? await known(digest) : false;
+        const forced = there ? await known() : false;
         finish(there && !forced ? digest : await send(chosen, digest, forced));
       } catch (problem) {
-        say(line, problem.message === "cancelled" ? "Cancelled. Your entries are kept." : problem.message || "The connection was cut. Choose Try again.");
+        tell(problem.message === "cancelled" ? "Cancelled. Your entries are kept." : problem.message || "The connection was cut. Choose Try again.");
         show(again, problem.message !== "cancelled");
         idle();
       }
@@ -190,5 +200,7 @@
     });
     cancel.addEventListener("click", () => { if (stop) stop(); });
     again.addEventListener("click", run);
+    // Back from the task's page: the form is usable again.
+    window.addEventListener("pageshow", (event) => { if (event.persisted) { file.disabled = false; show(panel, false); idle(); } });
   }
 })();

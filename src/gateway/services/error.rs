@@ -33,6 +33,9 @@ pub(in crate::gateway) enum Error {
     /// Our own store, or the provider, cannot be reached. Seconds.
     #[error("unavailable")]
     Unavailable { retry_after: u64 },
+    /// The service answered, but not with what it was asked for. Words for the user.
+    #[error("{0}")]
+    Unusable(&'static str),
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
     /// For the log only.

@@ -108,6 +108,10 @@ impl From<Error> for WebError {
             Error::SignIn => Self::sign_in(super::urls::LOGIN.to_owned()),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
+            Error::Unusable(words) => Self {
+                cause: Some(words.to_owned()),
+                ..Self::new(StatusCode::BAD_GATEWAY, "The scanning service is not available", words, "Try again in a moment. Nothing you did is lost.")
+            },
             Error::Internal(cause) => Self::internal(cause),
             Error::Upstream(cause) => from_upstream(&cause),
         }

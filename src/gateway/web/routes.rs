@@ -2,13 +2,15 @@
 
 use actix_web::web::{self, ServiceConfig};
 
-use super::handlers::{assets, keys, ops, share_page, shares, signin};
+use super::handlers::{assets, findings, home, keys, live, ops, reports, share_page, shares, signin, tasks, uploads};
 use super::urls;
 
 /// All routes of the portal.
 pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     operations(config);
     sign_in(config);
+    scans(config);
+    results(config);
     sharing(config);
     shared(config);
     server_keys(config);
@@ -57,4 +59,28 @@ fn server_keys(config: &mut ServiceConfig) {
         .route(urls::KEY_TEST, web::post().to(keys::test))
         .route(urls::KEY_ACTIVATE, web::post().to(keys::activate))
         .route(urls::KEY_REMOVE, web::post().to(keys::remove));
+}
+
+/// `/tasks/new` stands before `/tasks/{task}`: the first that fits is taken.
+fn scans(config: &mut ServiceConfig) {
+    config
+        .route(urls::HOME, web::get().to(home::show))
+        .route(urls::TASKS, web::get().to(tasks::list))
+        .route(urls::TASKS, web::post().to(tasks::create))
+        .route(urls::TASKS_NEW, web::get().to(tasks::new))
+        .route(urls::TASKS_NEW, web::post().to(tasks::upload_and_create))
+        .route(urls::TASK, web::get().to(tasks::show))
+        .route(urls::TASK_LIVE, web::get().to(live::watch))
+        .route(urls::TASK_TERMINATE, web::post().to(tasks::terminate))
+        .route(urls::TASK_DELETE, web::get().to(tasks::ask_delete))
+        .route(urls::TASK_DELETE, web::post().to(tasks::delete))
+        .route(urls::UPLOADS, web::post().to(uploads::store))
+        .route(urls::UPLOAD, web::get().to(uploads::exists));
+}
+
+fn results(config: &mut ServiceConfig) {
+    config
+        .route(urls::TASK_REPORT, web::get().to(reports::download))
+        .route(urls::FINDINGS, web::get().to(findings::list))
+        .route(urls::FINDING, web::get().to(findings::show));
 }

@@ -3,7 +3,7 @@
 
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::paths::fill;
-use crate::contract::reports::ReportType;
+use crate::contract::reports::{ReportLanguage, ReportType};
 
 pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
@@ -42,6 +42,16 @@ pub(in crate::gateway) const HEALTHZ: &str = "/healthz";
 pub(in crate::gateway) const RETURN_TARGETS: &[&str] =
     &[HOME, TASKS, TASKS_NEW, TASK, TASK_DELETE, FINDINGS, FINDING, SHARES, SHARES_NEW, KEYS];
 
+/// The list of tasks for a query; empty for all.
+pub(in crate::gateway) fn tasks(query: &str) -> String {
+    with_query(TASKS.to_owned(), query)
+}
+
+/// `path` with a query, which may be empty.
+pub(in crate::gateway) fn with_query(path: String, query: &str) -> String {
+    if query.is_empty() { path } else { format!("{path}?{query}") }
+}
+
 pub(in crate::gateway) fn task(id: &TaskId) -> String {
     fill(TASK, &[id.as_str()])
 }
@@ -60,6 +70,11 @@ pub(in crate::gateway) fn task_delete(id: &TaskId) -> String {
 
 pub(in crate::gateway) fn task_report(id: &TaskId, form: ReportType) -> String {
     format!("{}?type={}", fill(TASK_REPORT, &[id.as_str()]), form.as_str())
+}
+
+/// The report of a task in a language.
+pub(in crate::gateway) fn task_report_in(id: &TaskId, form: ReportType, language: ReportLanguage) -> String {
+    format!("{}&lang={}", task_report(id, form), language.as_str())
 }
 
 pub(in crate::gateway) fn findings(id: &TaskId) -> String {

@@ -1,7 +1,8 @@
-//! The pages of sharing and server keys, driven through the real routes and middleware against a programmable scanning
-//! service on a socket.
+//! The portal's pages, driven through the real routes and middleware against a programmable scanning service on a socket.
 
 mod bench;
 mod keys;
+mod scan_bench;
+mod scans;
 mod share_page;
 mod shares;

@@ -1,10 +1,19 @@
 //! Pages as plain data for the templates: no I/O, no decisions beyond what to show. The only room that knows askama.
 
+pub(in crate::gateway) mod chart;
 pub(in crate::gateway) mod errors;
 pub(in crate::gateway) mod finding_body;
 pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod layout;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
+pub(in crate::gateway) mod findings;
+pub(in crate::gateway) mod home;
+pub(in crate::gateway) mod pager;
 pub(in crate::gateway) mod signin;
+pub(in crate::gateway) mod task;
+pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod words;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! The first page: what runs, what was found last.
+
+use super::Actor;
+use super::error::Error;
+use super::lists::Listed;
+use super::tasks::Tasks;
+use crate::gateway::domain::filter::{State, TaskFilter};
+use crate::gateway::domain::task::Task;
+
+/// Rows of each list.
+const ROWS: u32 = 10;
+/// Finished tasks whose critical findings are counted.
+const LOOKED_AT: u32 = 50;
+
+/// Use cases of the first page. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct Home {
+    tasks: Tasks,
+}
+
+/// What the first page tells.
+pub(in crate::gateway) struct Summary {
+    pub(in crate::gateway) running: Listed<Task>,
+    pub(in crate::gateway) recent: Vec<Task>,
+    /// Critical findings in the newest finished tasks.
+    pub(in crate::gateway) criticals: u64,
+    /// How many tasks those are.
+    pub(in crate::gateway) looked_at: usize,
+}
+
+impl Home {
+    pub(in crate::gateway) const fn new(tasks: Tasks) -> Self {
+        Self { tasks }
+    }
+
+    pub(in crate::gateway) async fn summary(&self, actor: &Actor) -> Result<Summary, Error> {
+        let running = TaskFilter::in_states(&[State::Waiting, State::Running]);
+        let finished = TaskFilter::in_states(&[State::Finished]);
+        let everything = TaskFilter::default();
+        let (running, recent, finished) = futures_util::future::try_join3(
+            self.tasks.list(actor, &running, ROWS),
+            self.tasks.list(actor, &everything, ROWS),
+            self.tasks.list(actor, &finished, LOOKED_AT),
+        )
+        .await?;
+        let criticals = finished.items.iter().filter_map(|task| task.counts).map(|counts| counts.critical).sum();
+        Ok(Summary { running, recent: recent.items, criticals, looked_at: finished.items.len() })
+    }
+}

@@ -1,0 +1,233 @@
+//! Multipart forms with a file, read as they arrive: a few small fields, then the file as a stream that is only read as
+//! fast as it is taken. Nothing is kept on disk or whole in memory.
+
+use std::collections::HashMap;
+use std::future::{Future, Ready, ready};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use actix_multipart::{Field, Multipart};
+use actix_web::dev::Payload;
+use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::web::{Bytes, Data};
+use actix_web::{FromRequest, HttpRequest};
+use futures_util::{Stream, StreamExt as _};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::signed_in::check;
+use crate::config::gateway::Limits;
+use crate::gateway::services::error::Error;
+use crate::gateway::services::uploads::{Cut, too_large};
+use crate::gateway::web::error::WebError;
+use crate::platform::hostile::Hostile;
+
+/// Bytes of one small field, and how many there may be.
+const FIELD: usize = 4096;
+const FIELDS: usize = 10;
+/// What a form may hold beside its file.
+const ENVELOPE: u64 = 1 << 20;
+/// Chunks between the browser and the service.
+const CHUNKS: usize = 2;
+/// After a refusal the rest is read for this long, so that the browser gets to see the answer.
+const DRAIN: Duration = Duration::from_secs(5);
+const STOPPED: &str = "The upload stopped before it was whole. Nothing was stored.";
+
+/// A form with a file, nothing of it read yet.
+pub(in crate::gateway) struct UploadForm {
+    form: Multipart,
+    request: HttpRequest,
+    idle: Duration,
+    max_bytes: u64,
+}
+
+impl FromRequest for UploadForm {
+    type Error = WebError;
+    type Future = Ready<Result<Self, WebError>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let Some(limits) = request.app_data::<Data<Limits>>() else {
+            return ready(Err(WebError::internal("the limits are not known to the server")));
+        };
+        ready(Ok(Self {
+            form: Multipart::new(request.headers(), payload.take()),
+            request: request.clone(),
+            idle: Duration::from_secs(limits.body_idle_seconds),
+            max_bytes: limits.upload_bytes,
+        }))
+    }
+}
+
+/// Small fields by name; a repeated one counts with its first value.
+pub(in crate::gateway) struct Fields(HashMap<String, String>);
+
+impl Fields {
+    /// The value of a field; empty when it is not there.
+    pub(in crate::gateway) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+}
+
+/// The file of a form, its bytes still on their way.
+pub(in crate::gateway) struct UploadFile {
+    // Keeps the form alive while its part is read.
+    _form: Multipart,
+    part: Field,
+    name: Hostile,
+    idle: Duration,
+    /// All of it was read; a part that has ended must not be asked again.
+    ended: bool,
+}
+
+impl UploadForm {
+    /// Reads up to the file. `None` when no file was chosen.
+    pub(in crate::gateway) async fn read(mut self) -> Result<(Fields, Option<UploadFile>), WebError> {
+        let announced = self.request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        if announced.is_some_and(|length| length > self.max_bytes.saturating_add(ENVELOPE)) {
+            drain(&mut self.form).await;
+            return Err(WebError::too_large(too_large(self.max_bytes)));
+        }
+        let mut fields = HashMap::new();
+        while let Some(part) = moving(self.idle, self.form.next()).await? {
+            let mut part = part.map_err(|_| WebError::bad_request(STOPPED))?;
+            let name = part.name().unwrap_or_default().to_owned();
+            let file = part.content_disposition().and_then(|about| about.get_filename()).map(str::to_owned);
+            match file {
+                Some(file) if name == "file" && !file.is_empty() => {
+                    let file = UploadFile { _form: self.form, part, name: plain_name(&file), idle: self.idle, ended: false };
+                    return Ok((Fields(fields), Some(file)));
+                }
+                _ => {
+                    let value = small(self.idle, &mut part).await?;
+                    if fields.len() == FIELDS {
+                        return Err(WebError::bad_request("The form has more fields than it should."));
+                    }
+                    fields.entry(name).or_insert(value);
+                }
+            }
+        }
+        Ok((Fields(fields), None))
+    }
+
+    /// As [`UploadForm::read`], for a form of a signed-in page: its `csrf` field, which stands before the file, is checked.
+    pub(in crate::gateway) async fn read_checked(self) -> Result<(Fields, Option<UploadFile>), WebError> {
+        let request = self.request.clone();
+        let (fields, file) = self.read().await?;
+        match (check(&request, fields.get("csrf")), file) {
+            (Ok(()), file) => Ok((fields, file)),
+            (Err(refused), Some(file)) => {
+                file.discard().await;
+                Err(refused)
+            }
+            (Err(refused), None) => Err(refused),
+        }
+    }
+}
+
+impl UploadFile {
+    /// What the sender calls the file, without folders.
+    pub(in crate::gateway) const fn name(&self) -> &Hostile {
+        &self.name
+    }
+
+    /// Hands the bytes to `work` as they arrive. Ends when `work` does; the sender is slowed to its pace.
+    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, WebError>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let (sender, receiver) = mpsc::channel(CHUNKS);
+        let outcome = {
+            let mut work = pin!(work(Chunks(receiver)));
+            tokio::select! {
+                biased;
+                outcome = &mut work => outcome,
+                () = pump(&mut self, sender) => work.await,
+            }
+        };
+        if outcome.is_err() {
+            self.discard().await;
+        }
+        outcome.map_err(WebError::from)
+    }
+
+    /// Reads on for a moment and forgets, so that the sender is ready for an answer.
+    pub(in crate::gateway) async fn discard(mut self) {
+        let until = Instant::now() + DRAIN;
+        while !self.ended
+            && let Ok(Some(Ok(_))) = timeout_at(until, self.part.next()).await
+        {}
+    }
+}
+
+/// The bytes of a file on their way to the service.
+pub(in crate::gateway) struct Chunks(mpsc::Receiver<Result<Bytes, Cut>>);
+
+impl Stream for Chunks {
+    type Item = Result<Bytes, Cut>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context)
+    }
+}
+
+/// From the browser into the channel, until the file ends, breaks or nobody takes any more.
+async fn pump(file: &mut UploadFile, sender: mpsc::Sender<Result<Bytes, Cut>>) {
+    while !file.ended {
+        let next = match timeout(file.idle, file.part.next()).await {
+            Ok(Some(Ok(chunk))) => Ok(chunk),
+            Ok(None) => {
+                file.ended = true;
+                return;
+            }
+            Ok(Some(Err(_))) | Err(_) => {
+                file.ended = true;
+                Err(Cut::Stopped)
+            }
+        };
+        if sender.send(next).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn drain(form: &mut Multipart) {
+    let until = Instant::now() + DRAIN;
+    while let Ok(Some(Ok(mut part))) = timeout_at(until, form.next()).await {
+        while let Ok(Some(Ok(_))) = timeout_at(until, part.next()).await {}
+    }
+}
+
+async fn small(idle: Duration, part: &mut Field) -> Result<String, WebError> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = moving(idle, part.next()).await? {
+        bytes.extend_from_slice(&chunk.map_err(|_| WebError::bad_request(STOPPED))?);
+        if bytes.len() > FIELD {
+            return Err(WebError::bad_request("A field of the form is longer than it should be."));
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| WebError::bad_request("A field of the form is no text."))
+}
+
+async fn moving<T>(idle: Duration, next: impl Future<Output = T>) -> Result<T, WebError> {
+    timeout(idle, next).await.map_err(|_| WebError::bad_request(STOPPED))
+}
+
+/// Some browsers send a path. Characters no file name has would end up in headers of the next request.
+fn plain_name(name: &str) -> Hostile {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    Hostile::new(last.chars().filter(|c| !c.is_control() && *c != '"').take(200).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_is_a_name_and_nothing_more() {
+        assert_eq!(plain_name("C:\\work\\shop.war").raw(), "shop.war");
+        assert_eq!(plain_name("../../etc/a.jar").raw(), "a.jar");
+        assert_eq!(plain_name("a\r\nX: \"y\".jar").raw(), "aX: y.jar");
+        assert_eq!(plain_name("订单.jar").raw(), "订单.jar");
+    }
+}

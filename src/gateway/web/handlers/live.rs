@@ -1,0 +1,46 @@
+//! The status of a task as server-sent events.
+
+use actix_web::http::header::CONTENT_TYPE;
+use actix_web::web::{Bytes, Data};
+use actix_web::{HttpRequest, HttpResponse};
+use futures_util::StreamExt as _;
+
+use crate::contract::ids::TaskId;
+use crate::gateway::services::Services;
+use crate::gateway::services::live::Event;
+use crate::gateway::session::Portal;
+use crate::gateway::web::error::WebError;
+use crate::gateway::web::extract::{Path, SignedIn};
+use crate::gateway::web::views::task::LiveView;
+
+/// Milliseconds before a browser whose stream ended asks again.
+const RETRY: &str = "retry: 3000\n\n";
+
+/// Events `status`, `signed-out` and `gone`; a comment when nothing changed. Watching does not count as using the session.
+pub(in crate::gateway) async fn watch(
+    SignedIn(actor): SignedIn,
+    Path(id): Path<TaskId>,
+    request: HttpRequest,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    Portal::of(&request).quiet();
+    let events = services.live.watch(actor, id).map(|event| text(&event));
+    let first = futures_util::stream::iter([RETRY.to_owned()]);
+    let body = first.chain(events).map(|text| Ok::<_, actix_web::Error>(Bytes::from(text)));
+    Ok(HttpResponse::Ok()
+        .insert_header((CONTENT_TYPE, "text/event-stream"))
+        .insert_header(("x-accel-buffering", "no"))
+        .streaming(body))
+}
+
+fn text(event: &Event) -> String {
+    match event {
+        Event::Changed(task) => match serde_json::to_string(&LiveView::of(task)) {
+            Ok(data) => format!("event: status\ndata: {data}\n\n"),
+            Err(_) => ": \n\n".to_owned(),
+        },
+        Event::Quiet => ": as before\n\n".to_owned(),
+        Event::SignedOut => "event: signed-out\ndata: {}\n\n".to_owned(),
+        Event::Gone => "event: gone\ndata: {}\n\n".to_owned(),
+    }
+}

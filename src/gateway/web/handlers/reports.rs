@@ -1,0 +1,88 @@
+//! Reports as files.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use actix_web::web::Data;
+use serde::Deserialize;
+
+use crate::contract::ids::TaskId;
+use crate::contract::reports::{ReportLanguage, ReportType};
+use crate::gateway::services::Services;
+use crate::gateway::upstream::Report;
+use crate::gateway::web::error::WebError;
+use crate::gateway::web::extract::{Path, Query, SignedIn};
+use crate::platform::hostile::Hostile;
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Wanted {
+    r#type: Option<String>,
+    lang: Option<String>,
+}
+
+/// The report of a task, streamed.
+pub(in crate::gateway) async fn download(
+    SignedIn(actor): SignedIn,
+    Path(task): Path<TaskId>,
+    Query(wanted): Query<Wanted>,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let form = ReportType::read(wanted.r#type.as_deref()).map_err(WebError::bad_request)?;
+    let language = language(wanted.lang.as_deref())?;
+    let report = services.reports.open(&actor, &task, form, language).await?;
+    Ok(attachment(report, &task, form))
+}
+
+fn language(value: Option<&str>) -> Result<ReportLanguage, WebError> {
+    match value {
+        None | Some("" | "en") => Ok(ReportLanguage::English),
+        Some("zh") => Ok(ReportLanguage::Chinese),
+        Some(_) => Err(WebError::bad_request("Reports are written in English (en) or Chinese (zh).")),
+    }
+}
+
+/// The media type is the one of the form that was asked for, never what the service says; a page in it runs nothing.
+fn attachment(report: Report, task: &TaskId, form: ReportType) -> HttpResponse {
+    let mut answer = HttpResponse::Ok();
+    answer
+        .insert_header((CONTENT_TYPE, form.media_type()))
+        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{}\"", file_name(&report, task, form))))
+        .insert_header((CONTENT_SECURITY_POLICY, "sandbox"));
+    if let Some(length) = report.length {
+        answer.no_chunking(length);
+    }
+    answer.streaming(report.stream)
+}
+
+/// The name the service proposes, made safe, with the ending of the form; else one of the task.
+fn file_name(report: &Report, task: &TaskId, form: ReportType) -> String {
+    let ending = format!(".{}", form.as_str());
+    let named = report.filename.as_ref().map(Hostile::filename).unwrap_or_else(|| {
+        format!("report_{}", Hostile::from(task.as_str()).filename())
+    });
+    let stem = named.strip_suffix(&ending).unwrap_or(&named);
+    format!("{stem}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(filename: Option<&str>) -> Report {
+        Report {
+            content_type: "application/pdf".into(),
+            length: None,
+            filename: filename.map(Hostile::from),
+            stream: Box::pin(futures_util::stream::empty()),
+        }
+    }
+
+    #[test]
+    fn a_proposed_name_becomes_a_safe_one_with_the_right_ending() {
+        let task: TaskId = "4f".parse().unwrap();
+        let name = |proposed| file_name(&report(proposed), &task, ReportType::Pdf);
+        assert_eq!(name(Some("report_4f.pdf")), "report_4f.pdf");
+        assert_eq!(name(Some("../../x.exe")), "x.exe.pdf");
+        assert_eq!(name(Some("a\"; filename=b.html")), "a___filename_b.html.pdf");
+        assert_eq!(name(None), "report_4f.pdf");
+    }
+}

@@ -1,0 +1,396 @@
+//! A portal with a session, a scanning service that answers as told, and a client that can be slow, rude or gone.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use actix_web::middleware::from_fn;
+use actix_web::web::{self, Bytes, Data, PayloadConfig};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+
+use crate::config::gateway::{Limits, Tenant, Upstream};
+use crate::gateway::domain::principal::Principal;
+use crate::gateway::domain::role::Role;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::services::credentials::Credentials;
+use crate::gateway::services::directory::Directory;
+use crate::gateway::services::findings::Findings;
+use crate::gateway::services::home::Home;
+use crate::gateway::services::live::Live;
+use crate::gateway::services::reports::Reports;
+use crate::gateway::services::tasks::Tasks;
+use crate::gateway::services::uploads::Uploads;
+use crate::gateway::services::{Services, health::Health, signin::SignIn};
+use crate::gateway::session::{
+    CookieSettings, Flows, LoginId, Portal, RefreshSettings, Sessions, Settings, TokenSet, TokenSource, Tokens,
+};
+use crate::gateway::store::Store;
+use crate::gateway::upstream::Transport;
+use crate::gateway::vault::Vault;
+use crate::gateway::web::middleware::request::Callers;
+use crate::gateway::web::middleware::{csrf, error_page, headers, request, tenant};
+use crate::gateway::web::routes;
+use crate::gateway::web::site::Sites;
+use crate::platform::clock::Clock;
+use crate::platform::digest::Running;
+use crate::platform::seal::Ring;
+use crate::platform::secret::Secret;
+use crate::platform::shutdown::Shutdown;
+
+/// What the service holds and what was asked of it.
+#[derive(Default)]
+pub(super) struct Service {
+    pub(super) tasks: Mutex<Vec<Value>>,
+    pub(super) findings: Mutex<Vec<Value>>,
+    /// Hashes of files that arrived whole.
+    pub(super) files: Mutex<Vec<String>>,
+    /// Bytes of files that arrived, whole or not.
+    pub(super) received: AtomicU64,
+    pub(super) created: Mutex<Vec<Value>>,
+    /// Media type and body of a report.
+    pub(super) report: Mutex<(String, String)>,
+    /// Passes over filters, as a service that does not know them.
+    pub(super) plain: std::sync::atomic::AtomicBool,
+}
+
+async fn search(request: HttpRequest, body: Bytes, service: Data<Service>) -> HttpResponse {
+    let sent: Value = serde_json::from_slice(&body).unwrap();
+    let mut rows = if request.path().ends_with("/results/search") {
+        service.findings.lock().unwrap().clone()
+    } else {
+        service.tasks.lock().unwrap().clone()
+    };
+    if !service.plain.load(Ordering::SeqCst) {
+        for filter in sent["filters"].as_array().unwrap() {
+            let field = filter["field"].as_str().unwrap();
+            rows.retain(|row| match (filter["operator"].as_str().unwrap(), &row[field]) {
+                ("IN", Value::String(have)) => filter["value"].as_array().unwrap().iter().any(|one| one == have),
+                ("LIKE", Value::String(have)) => have.contains(filter["value"].as_str().unwrap()),
+                _ => true,
+            });
+        }
+    }
+    let (page, size) = (sent["page"].as_u64().unwrap(), sent["size"].as_u64().unwrap());
+    let (total, first) = (rows.len(), usize::try_from(page * size).unwrap());
+    let data: Vec<Value> = rows.into_iter().skip(first).take(usize::try_from(size).unwrap()).collect();
+    HttpResponse::Ok().json(json!({ "data": data, "total": total }))
+}
+
+async fn task(id: web::Path<String>, service: Data<Service>) -> HttpResponse {
+    let tasks = service.tasks.lock().unwrap();
+    let found = tasks.iter().find(|task| task["taskId"] == json!(*id));
+    found.map_or_else(|| HttpResponse::NotFound().json(json!({"message": "no task"})), |task| HttpResponse::Ok().json(task))
+}
+
+async fn finding(path: web::Path<(String, String)>, service: Data<Service>) -> HttpResponse {
+    let findings = service.findings.lock().unwrap();
+    let found = findings.iter().find(|row| row["vulId"] == json!(path.1));
+    found.map_or_else(|| HttpResponse::NotFound().finish(), |row| HttpResponse::Ok().json(row))
+}
+
+/// Reads the multipart body as it comes; the file lies between the first blank line and the last boundary.
+async fn upload(request: HttpRequest, mut form: actix_multipart::Multipart, service: Data<Service>) -> HttpResponse {
+    let mut part = form.next().await.unwrap().unwrap();
+    let mut hash = Running::default();
+    while let Some(chunk) = part.next().await {
+        let Ok(chunk) = chunk else { return HttpResponse::BadRequest().finish() };
+        service.received.fetch_add(chunk.len() as u64, Ordering::SeqCst);
+        hash.update(&chunk);
+    }
+    drop(part);
+    if !matches!(form.next().await, None) {
+        return HttpResponse::BadRequest().json(json!({"message": request.query_string()}));
+    }
+    let hash = hash.finish();
+    service.files.lock().unwrap().push(hash.clone());
+    HttpResponse::Ok().json(json!({ "sha256": hash, "fileName": "x", "size": 1, "createdAt": "2026-01-01T00:00:00Z" }))
+}
+
+async fn exists(hash: web::Path<String>, service: Data<Service>) -> HttpResponse {
+    if service.files.lock().unwrap().contains(&hash) { HttpResponse::Ok().json(&*hash) } else { HttpResponse::NotFound().finish() }
+}
+
+async fn create(body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
+    service.created.lock().unwrap().push(body.into_inner());
+    HttpResponse::Ok().json(json!({"taskId": "new1", "status": "CREATED", "createdAt": "2026-01-01T00:00:00Z"}))
+}
+
+async fn change(request: HttpRequest, body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
+    let ids = body["taskIds"].as_array().unwrap();
+    let mut tasks = service.tasks.lock().unwrap();
+    if request.path().ends_with("/delete") {
+        tasks.retain(|task| !ids.contains(&task["taskId"]));
+        return HttpResponse::Ok().finish();
+    }
+    let Some(task) = tasks.iter_mut().find(|task| ids.contains(&task["taskId"])) else { return HttpResponse::NotFound().finish() };
+    if task["taskStatus"] != "RUNNING" {
+        return HttpResponse::BadRequest().json(json!({"message": "ended"}));
+    }
+    task["taskStatus"] = json!("TERMINATED");
+    HttpResponse::Ok().finish()
+}
+
+async fn report(service: Data<Service>) -> HttpResponse {
+    let (media_type, body) = service.report.lock().unwrap().clone();
+    HttpResponse::Ok()
+        .content_type(media_type)
+        .insert_header(("content-disposition", "attachment; filename=\"../r\r.exe\"".replace('\r', "")))
+        .insert_header(("set-cookie", "theirs=1"))
+        .body(body)
+}
+
+fn listening() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+fn serve(service: Arc<Service>) -> SocketAddr {
+    let (listener, address) = listening();
+    let service = Data::from(service);
+    std::thread::spawn(move || {
+        let factory = move || {
+            App::new()
+                .app_data(service.clone())
+                .route("/scanner/api/v1/tasks/search", web::post().to(search))
+                .route("/scanner/api/v1/tasks/terminate", web::post().to(change))
+                .route("/scanner/api/v1/tasks/delete", web::post().to(change))
+                .route("/scanner/api/v1/tasks/{id}", web::get().to(task))
+                .route("/scanner/api/v1/tasks/{id}/results/search", web::post().to(search))
+                .route("/scanner/api/v1/tasks/{id}/results/{vul}", web::get().to(finding))
+                .route("/scanner/api/v2/tasks", web::post().to(create))
+                .route("/scanner/api/v2/tasks/{id}/report", web::get().to(report))
+                .route("/scanner/api/v1/files/upload", web::post().to(upload))
+                .route("/scanner/api/v1/files/check-exist/{sha256}", web::post().to(exists))
+        };
+        actix_web::rt::System::new()
+            .block_on(HttpServer::new(factory).workers(1).disable_signals().listen(listener).unwrap().run())
+    });
+    address
+}
+
+/// Limits of the bench: 8 MB a file, one second of silence, a fast pulse.
+fn limits() -> Limits {
+    serde_json::from_value(json!({
+        "upload_bytes": 8_000_000, "form_bytes": 65536, "body_idle_seconds": 1,
+        "share_wrong_codes": 5, "share_window_seconds": 900, "share_grant_minutes": 30, "sign_ins_per_minute": 9, "live_minutes": 1, "live_poll_ms": 10,
+    }))
+    .unwrap()
+}
+
+fn tenant_settings(service: SocketAddr) -> Tenant {
+    serde_json::from_value(json!({
+        "name": "Acme", "hosts": ["acme.example"], "public_url": "http://acme.example", "logo": "", "accent": "#0b5c57",
+        "identity": {"profile": "seed", "auth_url": "http://127.0.0.1:9", "browser_auth_url": "", "client_id": "c", "client_secret": "s",
+            "scopes": [], "revocation_url": "", "claims": {"subject": [], "name": [], "email": [], "role": []}, "administrator_values": []},
+        "service": {"base_url": format!("http://{service}"), "prefix": "/scanner", "public_auth": "none"},
+    }))
+    .unwrap()
+}
+
+struct Parts {
+    services: Services,
+    sessions: Sessions,
+    tokens: Tokens,
+    sites: Sites,
+    clock: Clock,
+}
+
+fn parts(service: SocketAddr, folder: &std::path::Path) -> Parts {
+    let (clock, limits) = (Clock::system(), limits());
+    let store = Store::embedded(&folder.join("store.redb"), clock.clone()).unwrap();
+    let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
+    let upstream: Upstream = serde_json::from_value(json!({"connect_timeout_ms": 2000, "timeout_ms": 10000, "idle_timeout_ms": 10000,
+        "max_answer_bytes": 1_000_000, "retries": 0}))
+    .unwrap();
+    let tenants = BTreeMap::from([(TenantId::parse("acme").unwrap(), tenant_settings(service))]);
+    let directory = Directory::new(&tenants, &Transport::new(&upstream).unwrap(), &clock).unwrap();
+    let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(12));
+    let refresh = RefreshSettings { ahead: Duration::from_mins(1), default_lifetime: Duration::from_mins(5) };
+    let source = TokenSource::new(tokens.clone(), clock.clone(), refresh, Shutdown::default());
+    let credentials = Credentials::new(directory.clone(), source, Vault::new(store.clone(), Arc::clone(&ring), clock.clone()));
+    let tasks = Tasks::new(credentials.clone());
+    let services = Services {
+        findings: Findings::new(credentials.clone(), tasks.clone()),
+        health: Health(store.clone()),
+        home: Home::new(tasks.clone()),
+        live: Live::new(tasks.clone(), Shutdown::default(), Duration::from_millis(limits.live_poll_ms), Duration::from_mins(1)),
+        reports: Reports::new(credentials.clone()),
+        signin: SignIn {
+            directory,
+            flows: Flows::new(store.clone(), Arc::clone(&ring), clock.clone(), Duration::from_mins(10)),
+            tokens: tokens.clone(),
+            store: store.clone(),
+            clock: clock.clone(),
+            default_lifetime: Duration::from_mins(5),
+            per_minute: 9,
+        },
+        tasks,
+        uploads: Uploads::new(credentials, limits.upload_bytes),
+    };
+    let settings = Settings {
+        cookie: CookieSettings { name: "cardea".to_owned(), secure: false },
+        idle: Duration::from_hours(1),
+        absolute: Duration::from_hours(12),
+    };
+    let sites = Sites::new(tenants.iter().map(|(id, tenant)| (id.clone(), tenant)));
+    Parts { services, sessions: Sessions::new(store, ring, clock.clone(), settings).unwrap(), tokens, sites, clock }
+}
+
+async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>) -> HttpResponse {
+    let tenant = TenantId::parse("acme").unwrap();
+    let login = LoginId::new().unwrap();
+    let expires_at = clock.now().after(Duration::from_hours(10));
+    let set = TokenSet { access: Secret::new("token"), refresh: None, id_token: None, expires_at };
+    tokens.store(&tenant, &login, &set).await.unwrap();
+    let (issuer, subject) = ("https://id.example".to_owned(), "alice".to_owned());
+    let principal = Principal { tenant, issuer, subject, name: "Alice".into(), email: "".into(), role: Role::Member };
+    Portal::of(&request).sign_in(principal, login).unwrap();
+    HttpResponse::Ok().finish()
+}
+
+/// A running portal with one signed-in person.
+pub(super) struct Bench {
+    pub(super) service: Arc<Service>,
+    pub(super) address: SocketAddr,
+    cookie: String,
+    pub(super) csrf: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        let service = Arc::new(Service::default());
+        let behind = serve(Arc::clone(&service));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        let (told, address) = mpsc::channel();
+        std::thread::spawn(move || {
+            let (listener, address) = listening();
+            actix_web::rt::System::new().block_on(async move {
+                let Parts { services, sessions, tokens, sites, clock } = parts(behind, &path);
+                let factory = move || {
+                    let (sites, callers) = (sites.clone(), Callers { trusted: Arc::from([]), clock: clock.clone() });
+                    App::new()
+                        .app_data(PayloadConfig::new(65536))
+                        .app_data(Data::new(services.clone()))
+                        .app_data(Data::new(sessions.clone()))
+                        .app_data(Data::new(limits()))
+                        .app_data(Data::new(tokens.clone()))
+                        .app_data(Data::new(clock.clone()))
+                        .configure(routes::all)
+                        .route("/test/sign-in", web::get().to(sign_in))
+                        .wrap(sessions.layer())
+                        .wrap(from_fn(csrf::csrf))
+                        .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
+                        .wrap(from_fn(error_page::error_page))
+                        .wrap(from_fn(headers::headers))
+                        .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)))
+                };
+                let server = HttpServer::new(factory).workers(1).disable_signals().listen(listener).unwrap().run();
+                told.send(address).unwrap();
+                server.await
+            })
+        });
+        let address = address.recv().unwrap();
+        let mut bench = Self { service, address, cookie: String::new(), csrf: String::new(), _folder: folder };
+        let answer = bench.get("/test/sign-in");
+        bench.cookie = answer.header("set-cookie").split(';').next().unwrap().to_owned();
+        bench.csrf = bench.get("/tasks/new").text().split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        bench
+    }
+
+    /// The head of a request as a browser of the signed-in person sends it.
+    pub(super) fn head(&self, method: &str, path: &str, more: &str) -> String {
+        format!(
+            "{method} {path} HTTP/1.1\r\nhost: acme.example\r\nconnection: close\r\naccept: text/html\r\nsec-fetch-site: same-origin\r\ncookie: {}\r\n{more}\r\n",
+            self.cookie
+        )
+    }
+
+    pub(super) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    pub(super) fn get(&self, path: &str) -> Answer {
+        self.send(&self.head("GET", path, ""), b"")
+    }
+
+    /// A form with the session's token.
+    pub(super) fn post(&self, path: &str, form: &str) -> Answer {
+        let body = format!("csrf={}&{form}", self.csrf);
+        let more = format!("content-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n", body.len());
+        self.send(&self.head("POST", path, &more), body.as_bytes())
+    }
+
+    pub(super) fn send(&self, head: &str, body: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        // A refusal may come before everything is sent.
+        let _ = stream.write_all(body);
+        Answer::read(&mut stream)
+    }
+
+    /// A multipart form: small fields, then a file.
+    pub(super) fn multipart(&self, path: &str, more: &str, fields: &[(&str, &str)], name: &str, file: &[u8]) -> Answer {
+        let mut body = Vec::new();
+        for (name, value) in fields {
+            body.extend_from_slice(format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").as_bytes());
+        }
+        let part = format!("--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\ncontent-type: application/java-archive\r\n\r\n");
+        body.extend_from_slice(part.as_bytes());
+        body.extend_from_slice(file);
+        body.extend_from_slice(b"\r\n--b--\r\n");
+        let more = format!("{more}content-type: multipart/form-data; boundary=b\r\ncontent-length: {}\r\n", body.len());
+        self.send(&self.head("POST", path, &more), &body)
+    }
+}
+
+/// What came back.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    head: String,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn read(stream: &mut TcpStream) -> Self {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let at = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no answer: {bytes:?}"));
+        let head = String::from_utf8(bytes[..at].to_vec()).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut answer = Self { status, head, body: bytes[at + 4..].to_vec() };
+        if answer.header("transfer-encoding") == "chunked" {
+            answer.body = unchunked(&answer.body);
+        }
+        answer
+    }
+
+    pub(super) fn header(&self, name: &str) -> String {
+        let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        lines.find(|(have, _)| have.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned()).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+}
+
+fn unchunked(mut rest: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    while let Some(at) = rest.windows(2).position(|two| two == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&rest[..at]).unwrap(), 16).unwrap();
+        let end = (at + 2 + size).min(rest.len());
+        out.extend_from_slice(&rest[at + 2..end]);
+        rest = rest.get(end + 2..).unwrap_or_default();
+    }
+    out
+}

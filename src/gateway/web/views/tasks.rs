@@ -1,0 +1,165 @@
+//! Pages of tasks: the list, the form of a new scan, the question before deleting. The page of one task is in `task.rs`.
+
+use askama::Template;
+
+use super::layout::Chrome;
+use super::pager::{Extent, Pager, grouped};
+use super::words::{self, Badge, When};
+use crate::gateway::domain::filter::{State, TaskFilter, day_text};
+use crate::gateway::domain::task::{Counts, Task};
+use crate::gateway::services::lists::Listed;
+use crate::gateway::services::tasks::{PAGE, Problems};
+use crate::gateway::web::urls;
+use crate::platform::hostile::Hostile;
+
+/// A task in a list.
+pub(in crate::gateway) struct Row {
+    pub(in crate::gateway) href: String,
+    pub(in crate::gateway) project: String,
+    pub(in crate::gateway) status: Badge,
+    pub(in crate::gateway) findings: String,
+    pub(in crate::gateway) created: When,
+    pub(in crate::gateway) created_by: String,
+}
+
+impl Row {
+    pub(in crate::gateway) fn of(task: &Task) -> Self {
+        Self {
+            href: urls::task(&task.id),
+            project: project(task, 120),
+            status: Badge::of(&task.status),
+            findings: task.counts.as_ref().map_or_else(|| "–".to_owned(), findings),
+            created: When::of(task.created),
+            created_by: task.created_by.short(60),
+        }
+    }
+}
+
+/// The project's name, or words for a task without one: a link needs something to read.
+pub(in crate::gateway) fn project(task: &Task, limit: usize) -> String {
+    if task.project.is_empty() { "Task without a name".to_owned() } else { task.project.short(limit) }
+}
+
+/// `12: 2 critical, 10 low`.
+pub(in crate::gateway) fn findings(counts: &Counts) -> String {
+    if counts.total == 0 {
+        return "None".to_owned();
+    }
+    let named =
+        [(counts.critical, "critical"), (counts.high, "high"), (counts.medium, "medium"), (counts.low, "low")];
+    let parts: Vec<String> =
+        named.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", grouped(count))).collect();
+    let total = grouped(counts.total);
+    if parts.is_empty() { total } else { format!("{total}: {}", parts.join(", ")) }
+}
+
+/// A box to tick.
+pub(in crate::gateway) struct Choice {
+    pub(in crate::gateway) value: &'static str,
+    pub(in crate::gateway) word: &'static str,
+    pub(in crate::gateway) checked: bool,
+}
+
+#[derive(Template)]
+#[template(path = "tasks/list.html")]
+pub(in crate::gateway) struct List {
+    chrome: Chrome,
+    project: String,
+    states: Vec<Choice>,
+    from: String,
+    to: String,
+    active: Vec<String>,
+    rows: Vec<Row>,
+    pager: Pager,
+}
+
+impl List {
+    pub(in crate::gateway) fn new(chrome: Chrome, filter: &TaskFilter, listed: &Listed<Task>) -> Self {
+        Self {
+            chrome,
+            project: filter.project.clone(),
+            states: State::ALL
+                .into_iter()
+                .map(|state| Choice { value: state.as_str(), word: state.word(), checked: filter.states.contains(&state) })
+                .collect(),
+            from: filter.from.map(day_text).unwrap_or_default(),
+            to: filter.to.map(day_text).unwrap_or_default(),
+            active: filter.words(),
+            rows: listed.items.iter().map(Row::of).collect(),
+            pager: Pager::new(extent(filter, listed), "task", "tasks", |page| urls::tasks(&filter.query(page))),
+        }
+    }
+}
+
+/// Where in the list a page is.
+pub(in crate::gateway) fn extent(filter: &TaskFilter, listed: &Listed<Task>) -> Extent {
+    Extent { total: listed.total, complete: listed.complete, page: filter.page, size: PAGE }
+}
+
+/// What was typed into the form of a new scan; kept when it is shown again.
+#[derive(Clone, Debug, Default)]
+pub(in crate::gateway) struct Typed {
+    pub(in crate::gateway) project: String,
+    /// Of a file that is uploaded already; else empty.
+    pub(in crate::gateway) sha256: String,
+    pub(in crate::gateway) file_name: String,
+}
+
+#[derive(Template)]
+#[template(path = "tasks/new.html")]
+pub(in crate::gateway) struct NewPage {
+    chrome: Chrome,
+    project: String,
+    sha256: String,
+    file_name: String,
+    /// The same for reading.
+    uploaded: String,
+    largest: String,
+    max_bytes: u64,
+    problems: Problems,
+}
+
+impl NewPage {
+    pub(in crate::gateway) fn new(chrome: Chrome, typed: Typed, problems: Problems, max_bytes: u64) -> Self {
+        Self {
+            chrome,
+            project: typed.project,
+            sha256: typed.sha256,
+            uploaded: Hostile::from(typed.file_name.as_str()).short(120),
+            file_name: typed.file_name,
+            largest: words::bytes(max_bytes),
+            max_bytes,
+            problems,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "tasks/delete.html")]
+pub(in crate::gateway) struct DeletePage {
+    chrome: Chrome,
+    back: String,
+    short: String,
+    project: String,
+    status: Badge,
+    findings: String,
+    id: String,
+    ended: bool,
+    action: String,
+}
+
+impl DeletePage {
+    pub(in crate::gateway) fn new(chrome: Chrome, task: &Task) -> Self {
+        Self {
+            chrome,
+            back: urls::task(&task.id),
+            short: project(task, 60),
+            project: project(task, 200),
+            status: Badge::of(&task.status),
+            findings: task.counts.as_ref().map_or_else(|| "Not known yet".to_owned(), findings),
+            id: Hostile::from(task.id.as_str()).text(),
+            ended: task.status.has_ended(),
+            action: urls::task_delete(&task.id),
+        }
+    }
+}
