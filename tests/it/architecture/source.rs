@@ -46,10 +46,29 @@ pub(super) fn declared(module: &Module, tests_only: bool) -> Vec<Vec<String>> {
             && (!tests_only || for_tests(&inner.attrs))
         {
             let base = if module.path == ["main"] || module.path == ["lib"] { &[][..] } else { &module.path[..] };
-            found.push(base.iter().cloned().chain([inner.ident.to_string()]).collect());
+            // A file under another name than its module's own is in the same folder.
+            let (base, name) = match other_file(&inner.attrs) {
+                Some(file) => (folder_of(module), file),
+                None => (base, inner.ident.to_string()),
+            };
+            found.push(base.iter().cloned().chain([name]).collect());
         }
     }
     found
+}
+
+/// The stem in `#[path = "stem.rs"]`.
+fn other_file(attributes: &[Attribute]) -> Option<String> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("path")).find_map(|attribute| {
+        let syn::Expr::Lit(literal) = &attribute.meta.require_name_value().ok()?.value else { return None };
+        let syn::Lit::Str(name) = &literal.lit else { return None };
+        Some(name.value().trim_end_matches(".rs").to_owned())
+    })
+}
+
+/// The module path of the folder a file is in.
+fn folder_of(module: &Module) -> &[String] {
+    if module.file.ends_with("mod.rs") { &module.path } else { &module.path[..module.path.len() - 1] }
 }
 
 fn module_path(file: &Path) -> Vec<String> {

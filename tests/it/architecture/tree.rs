@@ -49,10 +49,11 @@ fn drawing() -> String {
     drawn
 }
 
-/// The first sentence at the head of a folder's `mod.rs`.
+/// The first sentence at the head of a folder's `mod.rs`, up to where it goes into detail.
 fn purpose(file: &Path) -> String {
     let text = read(file);
     let head: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
     let head = head.join(" ");
-    head.split(". ").next().unwrap_or_default().trim_end_matches('.').to_owned()
+    let first = head.split(". ").next().unwrap_or_default();
+    first.split(": ").next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
