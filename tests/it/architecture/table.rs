@@ -35,7 +35,6 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::services",
             "gateway::session",
             "gateway::vault",
-            "gateway::cache",
             "gateway::upstream",
             "gateway::store",
             "gateway::domain",
@@ -61,7 +60,15 @@ pub(super) const ROOMS: &[Room] = &[
     ),
     room(
         "gateway::web::middleware",
-        &["gateway::web", "gateway::services", "gateway::session", "gateway::domain", "config::gateway", "platform"],
+        &[
+            "gateway::web",
+            "gateway::web::views",
+            "gateway::services",
+            "gateway::session",
+            "gateway::domain",
+            "config::gateway",
+            "platform",
+        ],
     ),
     room(
         "gateway::web::extract",
@@ -94,7 +101,6 @@ pub(super) const ROOMS: &[Room] = &[
         &[
             "gateway::session",
             "gateway::vault",
-            "gateway::cache",
             "gateway::upstream",
             "gateway::store",
             "gateway::domain",
@@ -105,7 +111,6 @@ pub(super) const ROOMS: &[Room] = &[
     ),
     room("gateway::session", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
     room("gateway::vault", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
-    room("gateway::cache", &["gateway::store", "gateway::domain", "config::gateway", "contract", "platform"]),
     room("gateway::upstream", &["gateway::domain", "config::gateway", "contract", "platform"]),
     room("gateway::store", &["gateway::domain", "config::gateway", "platform"]),
     room("gateway::domain", &["contract", "config::gateway", "platform"]),

@@ -26,6 +26,10 @@ fn drawing() -> String {
     let mut folders: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
     for file in DRAWN.iter().filter(|folder| root().join(folder).is_dir()).flat_map(|folder| files_below(folder)) {
         let folder = file.parent().expect("a folder").to_owned();
+        // Folders above, which may hold folders only.
+        for above in folder.ancestors().filter(|above| *above != Path::new("")) {
+            folders.entry(above.to_owned()).or_default();
+        }
         folders.entry(folder).or_default().push(file.file_name().expect("a name").to_string_lossy().into_owned());
     }
     let mut drawn = String::new();
@@ -44,7 +48,9 @@ fn drawing() -> String {
             line.push_str(file);
             line.push(' ');
         }
-        let _ = writeln!(drawn, "{}", line.trim_end());
+        if line != inner {
+            let _ = writeln!(drawn, "{}", line.trim_end());
+        }
     }
     drawn
 }
