@@ -8,7 +8,7 @@ pub fn print(text: &str) {
     let _ = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
 }
 
-/// Writes a line to standard error, as [`print`] does.
+/// Writes a line to standard error, as [`print()`] does.
 pub fn complain(text: &str) {
     let mut out = io::stderr().lock();
     let _ = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
