@@ -117,13 +117,13 @@ fn run(limit: Duration, begin: impl AsyncFnOnce(Clock, &Shutdown) -> Result<(), 
     let ended = runtime.block_on(async {
         let shutdown = Shutdown::default();
         shutdown.watch_signals().map_err(|error| Failure::Run(format!("signals cannot be watched: {error}")))?;
-        let begun = begin(Clock::system(), &shutdown).await;
-        if begun.is_ok() {
+        let started = begin(Clock::system(), &shutdown).await;
+        if started.is_ok() {
             shutdown.begun().await;
         }
         shutdown.begin();
         shutdown.drain(limit).await;
-        begun
+        started
     });
     // A blocking call that hangs does not hold the end up.
     runtime.shutdown_background();
