@@ -2,15 +2,24 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use url::Url;
 
-use crate::config::{self, Kind, Problems, Sources};
+use crate::config::{self, Config, Kind, Problems, Sources};
+use crate::demo::{self, Demo, DemoError};
+use crate::gateway::Gateway;
+use crate::idp::Idp;
+use crate::platform::clock::Clock;
+use crate::platform::shutdown::Shutdown;
+use crate::platform::{console, telemetry};
+use crate::scanner::{self, Scanner};
 
+/// Beyond the parts' own time to finish requests: what is left then ends with the process.
+const DRAIN_SLACK: Duration = Duration::from_secs(5);
 /// How long a health check may take.
 const HEALTH_LIMIT: Duration = Duration::from_secs(5);
 /// What is read of its answer: the status line is in it.
@@ -28,6 +37,135 @@ pub enum Failure {
     /// Something else: exit code 1.
     #[error("{0}")]
     Run(String),
+}
+
+impl From<DemoError> for Failure {
+    fn from(error: DemoError) -> Self {
+        match error {
+            DemoError::Settings(problems) => Self::Settings(problems),
+            other => Self::Run(other.to_string()),
+        }
+    }
+}
+
+/// Runs the demo until it is asked to end: portal, scanning service and identity provider on this machine.
+///
+/// # Errors
+/// When a part does not start; the others are ended then.
+pub fn demo(options: &demo::Options, environment: Environment) -> Result<(), Failure> {
+    let demo = Demo::prepare(options, environment)?;
+    let config = demo.config.clone();
+    let limit = start_log(&config);
+    run(limit, async |clock, shutdown| {
+        start(config, clock, shutdown).await?;
+        console::print(&demo.ready());
+        console::print(&demo.greeting());
+        Ok(())
+    })
+}
+
+/// Runs the gateway until it is asked to end.
+///
+/// # Errors
+/// When its configuration is wrong or it does not start.
+pub fn serve(file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
+    run_configured(Kind::Serve, file, environment)
+}
+
+/// Runs the reference scanning service until it is asked to end.
+///
+/// # Errors
+/// When its configuration is wrong or it does not start.
+pub fn scanner(file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
+    run_configured(Kind::Scanner, file, environment)
+}
+
+fn run_configured(kind: Kind, file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
+    let config = config::load(kind, &Sources { file, own: None, environment })?;
+    let limit = start_log(&config);
+    run(limit, async |clock, shutdown| start(config, clock, shutdown).await)
+}
+
+fn start_log(config: &Config) -> Duration {
+    telemetry::start(&config.telemetry.filter, config.telemetry.format);
+    let gateway = config.gateway.as_ref().map_or(0, |gateway| gateway.server.shutdown_seconds);
+    let scanner = config.scanner.as_ref().map_or(0, |scanner| scanner.shutdown_seconds);
+    Duration::from_secs(gateway.max(scanner)).saturating_add(DRAIN_SLACK)
+}
+
+/// Starts what is configured, the parts others call first.
+async fn start(config: Config, clock: Clock, shutdown: &Shutdown) -> Result<(), Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::Run(error.to_string());
+    if let Some(settings) = config.idp {
+        let running = Idp::start(settings, clock.clone(), shutdown).await.map_err(|error| failed(&error))?;
+        tracing::info!(address = %running.address(), "the identity provider accepts requests");
+    }
+    if let Some(settings) = config.scanner {
+        let running = Scanner::start(settings, clock.clone(), shutdown).await.map_err(|error| failed(&error))?;
+        tracing::info!(address = %running.address(), "the scanning service accepts requests");
+    }
+    if let Some(settings) = config.gateway {
+        let running = Gateway::start(settings, clock, shutdown).await.map_err(|error| failed(&error))?;
+        tracing::info!(address = %running.address(), "the gateway accepts requests");
+    }
+    Ok(())
+}
+
+/// Runs `begin`, then waits for the end and for what is still running, at most `limit`.
+fn run(limit: Duration, begin: impl AsyncFnOnce(Clock, &Shutdown) -> Result<(), Failure>) -> Result<(), Failure> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
+        let shutdown = Shutdown::default();
+        shutdown.watch_signals().map_err(|error| Failure::Run(format!("signals cannot be watched: {error}")))?;
+        let started = begin(Clock::system(), &shutdown).await;
+        if started.is_ok() {
+            shutdown.begun().await;
+        }
+        shutdown.begin();
+        shutdown.drain(limit).await;
+        started
+    });
+    // A blocking call that hangs does not hold the end up.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Which scanner's advisories a command is about.
+pub enum Advisories {
+    /// The demo's, in this data folder.
+    Demo(PathBuf),
+    /// Those of the scanner in this configuration file.
+    Configured(PathBuf),
+}
+
+/// Brings advisories from a file or folder into the scanner's database; says what was taken and what was left out.
+///
+/// # Errors
+/// When nothing was imported; the database is then as it was.
+pub fn import_advisories(of: &Advisories, path: &Path, environment: Environment) -> Result<String, Failure> {
+    let data = scanner_data(of, environment)?;
+    crate::platform::private::folder(&data).map_err(|error| Failure::Run(format!("{}: {error}", data.display())))?;
+    let report = scanner::import_advisories(&data, path, &Clock::system());
+    report.map(|report| report.to_string()).map_err(|error| Failure::Run(error.to_string()))
+}
+
+/// What the scanner's advisory database holds.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn advisory_status(of: &Advisories, environment: Environment) -> Result<String, Failure> {
+    let status = scanner::advisory_status(&scanner_data(of, environment)?);
+    status.map(|status| status.to_string()).map_err(|error| Failure::Run(error.to_string()))
+}
+
+fn scanner_data(of: &Advisories, environment: Environment) -> Result<PathBuf, Failure> {
+    match of {
+        Advisories::Demo(folder) => Ok(demo::scanner_folder(folder)),
+        Advisories::Configured(file) => {
+            let config = config::load(Kind::Scanner, &Sources { file: Some(file), own: None, environment })?;
+            config.scanner.map(|scanner| scanner.data).ok_or_else(|| Failure::Run("no scanner is configured".to_owned()))
+        }
+    }
 }
 
 /// The configuration in force, as TOML with secrets blotted out.

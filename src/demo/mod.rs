@@ -7,12 +7,14 @@ mod settings;
 mod sheet;
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::{self, Config, Kind, Problems, Sources};
 
 pub use folder::Folder;
 pub use settings::Addresses;
+
+const SCANNER_FOLDER: &str = "scanner";
 
 /// What the command line may choose.
 #[derive(Clone, Debug)]
@@ -95,6 +97,12 @@ impl Demo {
     pub fn greeting(&self) -> String {
         sheet::greeting(&self.addresses, self.folder.path())
     }
+}
+
+/// Where the demo's scanning service keeps its data.
+#[must_use]
+pub fn scanner_folder(data: &Path) -> PathBuf {
+    data.join(SCANNER_FOLDER)
 }
 
 /// The environment may set any option, yet not open the demo to others.

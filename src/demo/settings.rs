@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use serde_json::{Map, Value, json};
 
 use super::secrets::Secrets;
-use super::{DemoError, Folder, Options};
+use super::{DemoError, Folder, Options, SCANNER_FOLDER};
 use crate::config::Problems;
 
 /// A tenant of the demo.
@@ -124,7 +124,7 @@ pub(super) fn table(
             "tenants": tenants,
         },
         "scanner": {
-            "listen": addresses.listen(1), "data": folder.inside("scanner")?,
+            "listen": addresses.listen(1), "data": folder.inside(SCANNER_FOLDER)?,
             "userinfo_url": format!("{}/oauth/userinfo", addresses.idp), "accounts": accounts,
         },
         "idp": {

@@ -463,3 +463,64 @@ mod demo {
         assert!(refused.contains(&format!("port {port} is taken")) && refused.contains("--port"), "{refused}");
     }
 }
+
+#[cfg(unix)]
+mod running {
+    //! The demo as a process.
+
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
+    use super::*;
+
+    #[test]
+    fn the_demo_says_when_it_is_ready_and_ends_well_when_asked() {
+        let folder = TempDir::new().expect("a temporary folder");
+        let data = folder.path().to_str().expect("a plain path");
+        let mut demo = Command::new(env!("CARGO_BIN_EXE_cardea"))
+            .args(["demo", "--port", "0", "--data", data])
+            .env_clear()
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the built binary runs");
+        let mut said = BufReader::new(demo.stdout.take().expect("its output")).lines().map(|line| line.expect("text"));
+        let ready = said.next().expect("a line");
+        let address = |name: &str| {
+            let found = ready.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+            found.unwrap_or_else(|| panic!("no {name} in {ready}")).to_owned()
+        };
+        assert!(ready.starts_with("ready portal="), "{ready}");
+        for part in ["portal", "scanner"] {
+            let well = cardea(&["healthcheck", "--url", &address(part)], &[]);
+            assert_eq!(well.status.code(), Some(0), "{part}: {}", text(&well.stderr));
+        }
+        let second = cardea(&["demo", "--port", "0", "--data", data], &[]);
+        assert_eq!(second.status.code(), Some(1));
+        assert!(text(&second.stderr).contains("another demo is running"));
+
+        let asked = Command::new("kill").args(["-TERM", &demo.id().to_string()]).status().expect("kill runs");
+        assert!(asked.success());
+        assert_eq!(demo.wait().expect("it ends").code(), Some(0));
+        assert!(said.any(|line| line.contains("alice")), "how to sign in is told");
+    }
+
+    #[test]
+    fn the_demo_refuses_to_be_open_to_others() {
+        let folder = TempDir::new().expect("a temporary folder");
+        let data = folder.path().to_str().expect("a plain path");
+        let refused = cardea(&["demo", "--port", "0", "--data", data, "--listen", "0.0.0.0"], &[]);
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(text(&refused.stderr).contains("the demo listens on this machine only"));
+    }
+
+    #[test]
+    fn advisories_are_told_for_a_folder_no_service_ever_used() {
+        let folder = TempDir::new().expect("a temporary folder");
+        let status = cardea(&["advisories", "status", "--data", folder.path().to_str().expect("a plain path")], &[]);
+        assert_eq!(status.status.code(), Some(0), "{}", text(&status.stderr));
+        assert!(text(&status.stdout).contains("starter pack"));
+        let nothing = cardea(&["advisories", "import", "/nowhere/at-all", "--data", folder.path().to_str().expect("plain")], &[]);
+        assert_eq!(nothing.status.code(), Some(1));
+    }
+}
