@@ -180,4 +180,6 @@ pub struct Service {
     /// `/scanner` unless the service is mounted elsewhere.
     pub prefix: String,
     pub public_auth: PublicAuth,
+    /// A server key to start with, taken into the vault when the tenant has none there.
+    pub server_key: Option<Secret>,
 }

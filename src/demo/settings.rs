@@ -103,9 +103,10 @@ pub(super) fn table(
         let hosts: Vec<String> = tenant.hosts.iter().map(|host| with_port(host, addresses.port)).collect();
         let settings = json!({
             "name": tenant.name, "hosts": hosts, "public_url": addresses.portal_of(tenant), "accent": tenant.accent,
+            "logo": format!("img/{}.svg", tenant.id),
             "frame_ancestors": options.frame_ancestors,
             "identity": { "auth_url": addresses.idp, "client_id": client_id(tenant), "client_secret": own.client_secret.expose() },
-            "service": { "base_url": addresses.scanner },
+            "service": { "base_url": addresses.scanner, "server_key": own.server_key.expose() },
         });
         let client = json!({
             "secret": own.client_secret.expose(), "redirect_uris": addresses.redirect_uris(tenant, options),

@@ -111,6 +111,8 @@ fn limits(section: &mut Section<'_>) -> Limits {
         body_idle_seconds: section.number("body_idle_seconds", 1..=3600),
         share_wrong_codes: section.number("share_wrong_codes", 1..=1000),
         share_window_seconds: section.number("share_window_seconds", 1..=604_800),
+        share_wrong_codes_anywhere: section.number("share_wrong_codes_anywhere", 1..=100_000),
+        share_wrong_codes_lifetime: section.number("share_wrong_codes_lifetime", 1..=1_000_000),
         share_grant_minutes: section.number("share_grant_minutes", 1..=1440),
         sign_ins_per_minute: section.number("sign_ins_per_minute", 1..=100_000),
         live_minutes: section.number("live_minutes", 1..=1440),
@@ -196,6 +198,7 @@ fn service(section: &mut Section<'_>) -> Service {
         base_url: section.checked("base_url", checks::WEB_ADDRESS, |text| checks::web_address(text).is_some()),
         prefix: section.checked("prefix", "a path such as /scanner", mounted),
         public_auth: section.choice("public_auth", ("none", PublicAuth::None), &[("sk", PublicAuth::Sk)]),
+        server_key: section.optional_secret("server_key"),
     }
 }
 

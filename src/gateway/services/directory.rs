@@ -26,9 +26,14 @@ impl Directory {
     ///
     /// # Errors
     /// Words for the operator when a setting cannot be used.
-    pub(in crate::gateway) fn new(tenants: &BTreeMap<TenantId, settings::Tenant>, transport: &Transport, clock: &Clock) -> Result<Self, String> {
+    pub(in crate::gateway) fn new(
+        tenants: &BTreeMap<TenantId, settings::Tenant>,
+        transport: &Transport,
+        clock: &Clock,
+    ) -> Result<Self, String> {
         let clients = tenants.iter().map(|(id, tenant)| {
-            let service = ScanningService::new(&tenant.service, transport.clone()).map_err(|error| format!("tenant {id}: {error}"))?;
+            let service =
+                ScanningService::new(&tenant.service, transport.clone()).map_err(|error| format!("tenant {id}: {error}"))?;
             let identity = IdentityProvider::new(tenant.identity.clone(), clock.clone(), transport.clone());
             Ok((id.clone(), Clients { service, identity, public_auth: tenant.service.public_auth }))
         });

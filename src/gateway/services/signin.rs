@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use futures_util::future::BoxFuture;
 
 use super::Actor;
 use super::directory::Directory;
@@ -14,7 +13,9 @@ use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::session::{Begun, Callback, Flow, FlowError, Flows, LoginId, Refresh, RefreshError, Refreshed, TokenSet, Tokens};
+use crate::gateway::session::{
+    Begun, Callback, Flow, FlowError, Flows, LoginId, Refresh, RefreshError, Refreshed, TokenSet, Tokens,
+};
 use crate::gateway::store::{Key, Store};
 use crate::gateway::upstream::identity::{IdentityError, IdentityProvider, SignIn as Ask};
 use crate::platform::clock::Clock;
@@ -122,7 +123,13 @@ impl SignIn {
         self.exchange(&place, provider, flow, &code).await
     }
 
-    async fn exchange(&self, place: &Place<'_>, provider: &IdentityProvider, flow: Flow, code: &Secret) -> Result<Completed, SignInError> {
+    async fn exchange(
+        &self,
+        place: &Place<'_>,
+        provider: &IdentityProvider,
+        flow: Flow,
+        code: &Secret,
+    ) -> Result<Completed, SignInError> {
         let tokens = provider.exchange(code, &flow.verifier, &redirect_uri(place.origin)).await.map_err(provider_error)?;
         let identity = provider.identify(&tokens, Some(flow.nonce.expose())).await.map_err(provider_error)?;
         let login = LoginId::new().map_err(|error| Error::Internal(error.to_string()))?;
@@ -177,8 +184,7 @@ pub(in crate::gateway) struct Refresher(pub(in crate::gateway) IdentityProvider)
 
 impl Refresh for Refresher {
     async fn refresh(&self, token: Secret) -> Result<Refreshed, RefreshError> {
-        let grant: BoxFuture<'_, _> = Box::pin(self.0.refresh(&token));
-        match grant.await {
+        match self.0.refresh(&token).await {
             Ok(tokens) => Ok(Refreshed {
                 access: tokens.access,
                 refresh: tokens.refresh,

@@ -38,62 +38,122 @@ impl WebError {
             400 => Self::bad_request("The request could not be read."),
             403 => Self::forbidden("This is not open to your account."),
             404 => Self::not_found(),
-            405 => Self::new(status, "This does not work that way", "The address is right, but not for this kind of request.", "Go back and use the links and buttons of the page."),
+            405 => Self::new(
+                status,
+                "This does not work that way",
+                "The address is right, but not for this kind of request.",
+                "Go back and use the links and buttons of the page.",
+            ),
             413 => Self::too_large("What was sent is larger than allowed."),
             429 => Self::busy(60),
             503 => Self::unavailable(5),
-            _ if status.is_client_error() => Self::new(status, "The request could not be used", "The request could not be used as it came.", "Go back and try again."),
+            _ if status.is_client_error() => Self::new(
+                status,
+                "The request could not be used",
+                "The request could not be used as it came.",
+                "Go back and try again.",
+            ),
             _ => Self::internal("an answer without words"),
         }
     }
 
     pub(in crate::gateway) fn bad_request(words: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "The request could not be used", words, "Go back, change what was named, and try again. Nothing was changed.")
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "The request could not be used",
+            words,
+            "Go back, change what was named, and try again. Nothing was changed.",
+        )
     }
 
     pub(in crate::gateway) fn forbidden(words: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "This is not open to you", words, "If you need it, ask an administrator of your company.")
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "This is not open to you",
+            words,
+            "If you need it, ask an administrator of your company.",
+        )
     }
 
     pub(in crate::gateway) fn not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "Nothing is here", "There is nothing at this address, or it is not yours to see.", "Check the address, or start from the home page.")
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "Nothing is here",
+            "There is nothing at this address, or it is not yours to see.",
+            "Check the address, or start from the home page.",
+        )
     }
 
     pub(in crate::gateway) fn too_large(words: impl Into<String>) -> Self {
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "That is too large", words, "Choose a smaller file, or ask an administrator to raise the limit.")
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "That is too large",
+            words,
+            "Choose a smaller file, or ask an administrator to raise the limit.",
+        )
     }
 
     /// `seconds` until the next try makes sense.
     pub(in crate::gateway) fn busy(seconds: u64) -> Self {
         let words = "There were too many tries in a short time.";
-        Self { retry_after: Some(seconds), ..Self::new(StatusCode::TOO_MANY_REQUESTS, "Please wait a moment", words, "Nothing is lost. Wait, then try again.") }
+        Self {
+            retry_after: Some(seconds),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "Please wait a moment", words, "Nothing is lost. Wait, then try again.")
+        }
     }
 
     /// Our own store or another part cannot be reached; sessions stay.
     pub(in crate::gateway) fn unavailable(seconds: u64) -> Self {
         let words = "A part of the portal cannot be reached right now. You are still signed in.";
-        Self { retry_after: Some(seconds), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Back in a moment", words, "Wait a little, then load the page again.") }
+        Self {
+            retry_after: Some(seconds),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Back in a moment", words, "Wait a little, then load the page again.")
+        }
     }
 
     /// Sign in first, then come back to `address` (a complete local sign-in address).
     pub(in crate::gateway) fn sign_in(address: String) -> Self {
         let words = "You are not signed in, or your session has ended.";
-        Self { sign_in: Some(address), ..Self::new(StatusCode::UNAUTHORIZED, "Please sign in", words, "Sign in and try again. What you were doing is kept where it was.") }
+        Self {
+            sign_in: Some(address),
+            ..Self::new(
+                StatusCode::UNAUTHORIZED,
+                "Please sign in",
+                words,
+                "Sign in and try again. What you were doing is kept where it was.",
+            )
+        }
     }
 
     /// `cause` is logged, never shown.
     pub(in crate::gateway) fn internal(cause: impl Into<String>) -> Self {
         let words = "Something went wrong on our side. It has been noted.";
-        Self { cause: Some(cause.into()), ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, "That did not work", words, "Try again. If it happens again, tell your administrator the request id below.") }
+        Self {
+            cause: Some(cause.into()),
+            ..Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "That did not work",
+                words,
+                "Try again. If it happens again, tell your administrator the request id below.",
+            )
+        }
     }
 
     /// An unknown host: there is no tenant to speak for.
     pub(in crate::gateway) fn misdirected() -> Self {
-        Self::new(StatusCode::MISDIRECTED_REQUEST, "Nobody lives at this address", "This address does not belong to a company that is served here.", "Check the address you were given.")
+        Self::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "Nobody lives at this address",
+            "This address does not belong to a company that is served here.",
+            "Check the address you were given.",
+        )
     }
 
     fn upstream(status: StatusCode, title: &'static str, words: &'static str, cause: &UpstreamError) -> Self {
-        Self { cause: Some(cause.to_string()), ..Self::new(status, title, words, "Try again in a moment. Nothing you did is lost.") }
+        Self {
+            cause: Some(cause.to_string()),
+            ..Self::new(status, title, words, "Try again in a moment. Nothing you did is lost.")
+        }
     }
 }
 
@@ -103,14 +163,21 @@ impl From<Error> for WebError {
             Error::NotFound => Self::not_found(),
             Error::Forbidden(words) => Self::forbidden(words),
             Error::Invalid(words) => Self::bad_request(words),
-            Error::Conflict(words) => Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand."),
+            Error::Conflict(words) => {
+                Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
+            }
             Error::TooLarge(words) => Self::too_large(words),
             Error::SignIn => Self::sign_in(super::urls::LOGIN.to_owned()),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
             Error::Unusable(words) => Self {
                 cause: Some(words.to_owned()),
-                ..Self::new(StatusCode::BAD_GATEWAY, "The scanning service is not available", words, "Try again in a moment. Nothing you did is lost.")
+                ..Self::new(
+                    StatusCode::BAD_GATEWAY,
+                    "The scanning service is not available",
+                    words,
+                    "Try again in a moment. Nothing you did is lost.",
+                )
             },
             Error::Internal(cause) => Self::internal(cause),
             Error::Upstream(cause) => from_upstream(&cause),
@@ -124,8 +191,12 @@ fn from_upstream(cause: &UpstreamError) -> WebError {
         Kind::NotFound => WebError::not_found(),
         Kind::Unauthorized => WebError::sign_in(super::urls::LOGIN.to_owned()),
         Kind::Forbidden => WebError::forbidden("The scanning service does not allow this for your account."),
-        Kind::Invalid | Kind::Conflict if cause.text.is_empty() => WebError::bad_request("The scanning service refused the request."),
-        Kind::Invalid | Kind::Conflict => WebError::bad_request(format!("The scanning service refused the request: {}", cause.text.short(300))),
+        Kind::Invalid | Kind::Conflict if cause.text.is_empty() => {
+            WebError::bad_request("The scanning service refused the request.")
+        }
+        Kind::Invalid | Kind::Conflict => {
+            WebError::bad_request(format!("The scanning service refused the request: {}", cause.text.short(300)))
+        }
         Kind::TooLarge => WebError::too_large("The scanning service takes no file of this size."),
         Kind::BodyBroken => WebError::bad_request("The upload was cut before it was whole. Nothing was stored."),
         Kind::HashMismatch => WebError::bad_request("The file changed on the way. Nothing was stored; send it again."),

@@ -27,7 +27,11 @@ pub(in crate::gateway) struct Parts {
 }
 
 /// A server on `listener`, not yet awaited, and its address. The caller handles signals.
-pub(in crate::gateway) fn serve(listener: TcpListener, parts: Parts, settings: &Gateway) -> std::io::Result<(Server, SocketAddr)> {
+pub(in crate::gateway) fn serve(
+    listener: TcpListener,
+    parts: Parts,
+    settings: &Gateway,
+) -> std::io::Result<(Server, SocketAddr)> {
     let address = listener.local_addr()?;
     let form_bytes = parts.limits.form_bytes;
     let factory = move || {

@@ -3,7 +3,6 @@
 mod bearers;
 mod files;
 mod refusals;
-mod reports;
 mod results;
 mod shares;
 mod tasks;

@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use oauth2::basic::BasicTokenType;
 use oauth2::basic::{BasicErrorResponse, BasicErrorResponseType, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse};
 use oauth2::{
-    AccessToken, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, EndpointNotSet, EndpointSet, HttpRequest,
+    AccessToken, AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, EndpointNotSet, EndpointSet, HttpRequest,
     HttpResponse, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope, StandardRevocableToken, TokenResponse,
     TokenUrl,
 };
@@ -100,6 +101,18 @@ fn whole(number: f64) -> Option<u64> {
     (0.0..9.0e15).contains(&number).then_some(number as u64)
 }
 
+/// The `oauth2` crate's way to our transport.
+struct Wire<'t>(&'t Transport);
+
+impl<'c> AsyncHttpClient<'c> for Wire<'_> {
+    type Error = UpstreamError;
+    type Future = BoxFuture<'c, Result<HttpResponse, UpstreamError>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(send(self.0, request))
+    }
+}
+
 /// Turns `(code, verifier, redirect_uri)` into tokens.
 pub(super) async fn exchange(
     settings: &Settings,
@@ -113,7 +126,7 @@ pub(super) async fn exchange(
     let answer = client
         .exchange_code(AuthorizationCode::new(code.expose().to_owned()))
         .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose().to_owned()))
-        .request_async(&|request| send(transport, request))
+        .request_async(&Wire(transport))
         .await;
     read(answer)
 }
@@ -127,7 +140,7 @@ pub(super) async fn refresh(
 ) -> Result<Tokens, IdentityError> {
     let token = RefreshToken::new(refresh_token.expose().to_owned());
     let answer =
-        client(settings, endpoints).exchange_refresh_token(&token).request_async(&|request| send(transport, request)).await;
+        client(settings, endpoints).exchange_refresh_token(&token).request_async(&Wire(transport)).await;
     read(answer)
 }
 

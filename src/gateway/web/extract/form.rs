@@ -33,7 +33,9 @@ fn body(request: &HttpRequest, payload: &mut Payload) -> Pending<Bytes> {
         return Box::pin(async { Err(WebError::bad_request("The form was sent in a way that is not understood here.")) });
     }
     let reading = Bytes::from_request(request, payload);
-    Box::pin(async move { reading.await.map_err(|_| WebError::too_large("The form is larger than allowed, or its sending was cut.")) })
+    Box::pin(
+        async move { reading.await.map_err(|_| WebError::too_large("The form is larger than allowed, or its sending was cut.")) },
+    )
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebError> {

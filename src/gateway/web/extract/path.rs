@@ -17,9 +17,10 @@ impl<T: DeserializeOwned> FromRequest for Path<T> {
 
     #[expect(clippy::disallowed_types, reason = "this is the wrapper the ban points to")]
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(actix_web::web::Path::<T>::extract(request).into_inner().map_or_else(
-            |_| Err(WebError::not_found()),
-            |path| Ok(Self(path.into_inner())),
-        ))
+        ready(
+            actix_web::web::Path::<T>::extract(request)
+                .into_inner()
+                .map_or_else(|_| Err(WebError::not_found()), |path| Ok(Self(path.into_inner()))),
+        )
     }
 }

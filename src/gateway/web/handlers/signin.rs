@@ -37,8 +37,7 @@ pub(in crate::gateway) async fn begin(
     }
     let binding = binding(&request, &sessions);
     let network = page.context.network();
-    let place =
-        Place { tenant: &page.site.tenant, origin: &page.context.origin, network: &network, binding: binding.as_deref() };
+    let place = Place { tenant: &page.site.tenant, origin: &page.context.origin, network: &network, binding: binding.as_deref() };
     match services.signin.begin(place, target).await {
         Ok((address, begun)) => {
             let mut answer = see_other(&address);
@@ -62,8 +61,7 @@ pub(in crate::gateway) async fn complete(
     };
     let binding = binding(&request, &sessions);
     let network = page.context.network();
-    let place =
-        Place { tenant: &page.site.tenant, origin: &page.context.origin, network: &network, binding: binding.as_deref() };
+    let place = Place { tenant: &page.site.tenant, origin: &page.context.origin, network: &network, binding: binding.as_deref() };
     let portal = Portal::of(&request);
     match services.signin.complete(place, answer).await {
         Ok(Completed::New { principal, login, return_to }) => {

@@ -33,8 +33,7 @@ pub(in crate::gateway) async fn request(
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let request_id = random::hex_id().unwrap_or_default();
     let peer = request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |socket| socket.ip());
-    let forwarded: Vec<&str> =
-        request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
+    let forwarded: Vec<&str> = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
     let client = network::client(peer, &forwarded.join(","), &callers.trusted);
     let context = Context { request_id: request_id.clone(), client, site: None, origin: String::new() };
     let span = tracing::info_span!("request", id = %request_id, tenant = tracing::field::Empty);

@@ -112,7 +112,11 @@ async fn upload(request: HttpRequest, mut form: actix_multipart::Multipart, serv
 }
 
 async fn exists(hash: web::Path<String>, service: Data<Service>) -> HttpResponse {
-    if service.files.lock().unwrap().contains(&hash) { HttpResponse::Ok().json(&*hash) } else { HttpResponse::NotFound().finish() }
+    if service.files.lock().unwrap().contains(&hash) {
+        HttpResponse::Ok().json(&*hash)
+    } else {
+        HttpResponse::NotFound().finish()
+    }
 }
 
 async fn create(body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
@@ -127,7 +131,9 @@ async fn change(request: HttpRequest, body: web::Json<Value>, service: Data<Serv
         tasks.retain(|task| !ids.contains(&task["taskId"]));
         return HttpResponse::Ok().finish();
     }
-    let Some(task) = tasks.iter_mut().find(|task| ids.contains(&task["taskId"])) else { return HttpResponse::NotFound().finish() };
+    let Some(task) = tasks.iter_mut().find(|task| ids.contains(&task["taskId"])) else {
+        return HttpResponse::NotFound().finish();
+    };
     if task["taskStatus"] != "RUNNING" {
         return HttpResponse::BadRequest().json(json!({"message": "ended"}));
     }
@@ -205,9 +211,10 @@ fn parts(service: SocketAddr, folder: &std::path::Path) -> Parts {
     let (clock, limits) = (Clock::system(), limits());
     let store = Store::embedded(&folder.join("store.redb"), clock.clone()).unwrap();
     let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
-    let upstream: Upstream = serde_json::from_value(json!({"connect_timeout_ms": 2000, "timeout_ms": 10000, "idle_timeout_ms": 10000,
+    let upstream: Upstream =
+        serde_json::from_value(json!({"connect_timeout_ms": 2000, "timeout_ms": 10000, "idle_timeout_ms": 10000,
         "max_answer_bytes": 1_000_000, "retries": 0}))
-    .unwrap();
+        .unwrap();
     let tenants = BTreeMap::from([(TenantId::parse("acme").unwrap(), tenant_settings(service))]);
     let directory = Directory::new(&tenants, &Transport::new(&upstream).unwrap(), &clock).unwrap();
     let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(12));
@@ -301,7 +308,8 @@ impl Bench {
         let mut bench = Self { service, address, cookie: String::new(), csrf: String::new(), _folder: folder };
         let answer = bench.get("/test/sign-in");
         bench.cookie = answer.header("set-cookie").split(';').next().unwrap().to_owned();
-        bench.csrf = bench.get("/tasks/new").text().split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        bench.csrf =
+            bench.get("/tasks/new").text().split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
         bench
     }
 
@@ -342,9 +350,13 @@ impl Bench {
     pub(super) fn multipart(&self, path: &str, more: &str, fields: &[(&str, &str)], name: &str, file: &[u8]) -> Answer {
         let mut body = Vec::new();
         for (name, value) in fields {
-            body.extend_from_slice(format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").as_bytes());
+            body.extend_from_slice(
+                format!("--b\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").as_bytes(),
+            );
         }
-        let part = format!("--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\ncontent-type: application/java-archive\r\n\r\n");
+        let part = format!(
+            "--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\ncontent-type: application/java-archive\r\n\r\n"
+        );
         body.extend_from_slice(part.as_bytes());
         body.extend_from_slice(file);
         body.extend_from_slice(b"\r\n--b--\r\n");

@@ -8,7 +8,8 @@ use crate::gateway::domain::finding::Severity;
 use crate::gateway::domain::task::Status;
 use crate::platform::clock::Timestamp;
 
-const DAY_AND_TIME: &[BorrowedFormatItem<'_>] = format_description!("[day padding:none] [month repr:short] [year], [hour]:[minute] UTC");
+const DAY_AND_TIME: &[BorrowedFormatItem<'_>] =
+    format_description!("[day padding:none] [month repr:short] [year], [hour]:[minute] UTC");
 
 /// A point in time for people and for programs.
 #[derive(Clone, Debug, Default)]

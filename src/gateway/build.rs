@@ -1,0 +1,181 @@
+//! Builds the parts of the gateway from its settings, once, before it listens.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::StartError;
+use super::domain::network::Network;
+use super::domain::tenant::TenantId;
+use super::services::Services;
+use super::services::credentials::Credentials;
+use super::services::directory::Directory;
+use super::services::findings::Findings;
+use super::services::health::Health;
+use super::services::home::Home;
+use super::services::keys::Keys;
+use super::services::live::Live;
+use super::services::reports::Reports;
+use super::services::share_page::SharePages;
+use super::services::shares::Shares;
+use super::services::signin::SignIn;
+use super::services::tasks::Tasks;
+use super::services::uploads::Uploads;
+use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, TokenSource, Tokens};
+use super::store::{RedisSettings, Store};
+use super::upstream::Transport;
+use super::vault::{Vault, VaultError};
+use super::web::middleware::request::Callers;
+use super::web::server::Parts;
+use super::web::site::Sites;
+use crate::config::gateway::{Backend, Gateway as Settings, Tenant};
+use crate::platform::clock::Clock;
+use crate::platform::seal::Ring;
+use crate::platform::shutdown::Shutdown;
+
+/// What the parts share.
+struct Base<'a> {
+    settings: &'a Settings,
+    clock: &'a Clock,
+    shutdown: &'a Shutdown,
+    store: Store,
+    ring: Arc<Ring>,
+    vault: Vault,
+    directory: Directory,
+}
+
+/// Everything the web needs.
+pub(in crate::gateway) async fn parts(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Parts, StartError> {
+    let tenants = tenants(settings)?;
+    let ring = Arc::new(ring(settings)?);
+    let store = store(settings, clock, shutdown)?;
+    let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
+    first_keys(&vault, &tenants).await;
+    let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
+    let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
+    let base = Base { settings, clock, shutdown, store, ring, vault, directory };
+    Ok(Parts {
+        services: services(&base),
+        sessions: sessions(&base)?,
+        sites: Sites::new(tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
+        callers: Callers { trusted: trusted(settings)?, clock: clock.clone() },
+        limits: settings.limits.clone(),
+    })
+}
+
+fn services(base: &Base<'_>) -> Services {
+    let Base { settings, clock, shutdown, store, ring, vault, directory } = base;
+    let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
+    let refresh = RefreshSettings {
+        ahead: Duration::from_secs(settings.session.refresh_ahead_seconds),
+        default_lifetime: Duration::from_secs(settings.session.default_token_seconds),
+    };
+    let source = TokenSource::new(tokens.clone(), (*clock).clone(), refresh, (*shutdown).clone());
+    let credentials = Credentials::new(directory.clone(), source, vault.clone());
+    let tasks = Tasks::new(credentials.clone());
+    let pace = Duration::from_millis(settings.limits.live_poll_ms);
+    let longest = Duration::from_secs(settings.limits.live_minutes * 60);
+    Services {
+        findings: Findings::new(credentials.clone(), tasks.clone()),
+        health: Health(store.clone()),
+        home: Home::new(tasks.clone()),
+        keys: Keys::new(credentials.clone(), vault.clone()),
+        live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
+        reports: Reports::new(credentials.clone()),
+        share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), &settings.limits),
+        shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
+        signin: SignIn {
+            directory: directory.clone(),
+            flows: Flows::new(
+                store.clone(),
+                Arc::clone(ring),
+                (*clock).clone(),
+                Duration::from_secs(settings.session.flow_minutes * 60),
+            ),
+            tokens,
+            store: store.clone(),
+            clock: (*clock).clone(),
+            default_lifetime: refresh.default_lifetime,
+            per_minute: settings.limits.sign_ins_per_minute,
+        },
+        tasks,
+        uploads: Uploads::new(credentials, settings.limits.upload_bytes),
+    }
+}
+
+fn sessions(base: &Base<'_>) -> Result<Sessions, StartError> {
+    let name = base.settings.session.cookie_name.clone();
+    let cookie = CookieSettings { secure: name.starts_with("__Host-"), name };
+    let idle = Duration::from_secs(base.settings.session.idle_minutes * 60);
+    let settings = session::Settings { cookie, idle, absolute: absolute(base.settings) };
+    let made = Sessions::new(base.store.clone(), Arc::clone(&base.ring), base.clock.clone(), settings);
+    made.map_err(|error| StartError::Settings(error.to_string()))
+}
+
+const fn absolute(settings: &Settings) -> Duration {
+    Duration::from_secs(settings.session.absolute_hours * 3600)
+}
+
+fn tenants(settings: &Settings) -> Result<BTreeMap<TenantId, Tenant>, StartError> {
+    let read = settings.tenants.iter().map(|(id, tenant)| {
+        let id = TenantId::parse(id).map_err(|error| StartError::Settings(format!("tenant {id}: {error}")))?;
+        Ok((id, tenant.clone()))
+    });
+    read.collect()
+}
+
+fn ring(settings: &Settings) -> Result<Ring, StartError> {
+    let wrong = |words: String| StartError::Settings(words);
+    let keys = settings.keys.iter().map(|key| {
+        let bytes =
+            STANDARD.decode(key.key.expose().trim()).map_err(|_| wrong(format!("sealing key {} is not base64", key.id)))?;
+        Ok((key.id.clone(), bytes))
+    });
+    Ring::new(keys.collect::<Result<Vec<_>, StartError>>()?).map_err(|error| wrong(error.to_string()))
+}
+
+fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Store, StartError> {
+    let opened = match (settings.store.backend, &settings.store.redis_url) {
+        (Backend::Embedded, _) => Store::embedded(&settings.store.path, clock.clone()),
+        (Backend::Redis, None) => return Err(StartError::Settings("the Redis store needs redis_url".to_owned())),
+        (Backend::Redis, Some(url)) => {
+            let redis = RedisSettings {
+                url: url.clone(),
+                prefix: settings.store.redis_prefix.clone(),
+                connect_timeout: Duration::from_millis(settings.store.connect_timeout_ms),
+                response_timeout: Duration::from_millis(settings.store.response_timeout_ms),
+            };
+            Store::redis(&redis, shutdown)
+        }
+    };
+    opened.map_err(|error| StartError::Store(error.to_string()))
+}
+
+fn trusted(settings: &Settings) -> Result<Arc<[Network]>, StartError> {
+    let networks = settings
+        .server
+        .trusted_proxies
+        .iter()
+        .map(|text| Network::parse(text).ok_or_else(|| StartError::Settings(format!("trusted proxy {text} is no network"))));
+    networks.collect()
+}
+
+/// Takes the settings' first server key of each tenant into the vault. A vault that cannot be reached now keeps what it
+/// has: the key can be added on the administration page.
+async fn first_keys(vault: &Vault, tenants: &BTreeMap<TenantId, Tenant>) {
+    for (id, tenant) in tenants {
+        let Some(key) = &tenant.service.server_key else { continue };
+        let kept = match vault.list(id).await {
+            Ok(keys) if keys.is_empty() => {
+                vault.add(id, "From the settings".into(), key.clone(), "Settings".into()).await.map(|_| ())
+            }
+            other => other.map(|_| ()),
+        };
+        if let Err(error) = kept.or_else(|error| if error == VaultError::Duplicate { Ok(()) } else { Err(error) }) {
+            tracing::warn!(tenant = %id, %error, "the first server key was not taken into the vault");
+        }
+    }
+}
