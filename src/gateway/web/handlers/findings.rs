@@ -28,8 +28,7 @@ pub(in crate::gateway) async fn list(
         return Ok(see_other(&urls::with_query(urls::findings(&task), &filter.query(extent.last()))));
     }
     let name = project(&list.task, 80);
-    let title =
-        if filter.page > 1 { format!("Findings of {name}, page {}", filter.page) } else { format!("Findings of {name}") };
+    let title = if filter.page > 1 { format!("Findings of {name}, page {}", filter.page) } else { format!("Findings of {name}") };
     page.show(&List::new(page.chrome(title, "tasks"), &filter, &list))
 }
 

@@ -33,7 +33,11 @@ fn a_list_of_ten_thousand_tasks_is_walked_page_by_page() {
     *bench.service.tasks.lock().unwrap() = (0..10_000).map(|at| task(at, "SUCCESS")).collect();
     let first = bench.get("/tasks");
     assert_eq!(first.status, 200);
-    assert!(first.text().contains("10,000 tasks, page 1 of 200") && first.text().contains("href=\"/tasks?page=2\""), "{}", first.text());
+    assert!(
+        first.text().contains("10,000 tasks, page 1 of 200") && first.text().contains("href=\"/tasks?page=2\""),
+        "{}",
+        first.text()
+    );
     assert!(first.body.len() < 300_000);
     let last = bench.get("/tasks?page=200");
     assert!(last.text().contains(">shop 9999<") && !last.text().contains("rel=\"next\""));
@@ -52,7 +56,10 @@ fn filters_live_in_the_address_whether_the_service_knows_them_or_not() {
         assert!(found.contains("value=\"failed\" checked") && found.contains("value=\"shop\""));
     }
     let nothing = bench.get("/tasks?status=running&project=%3Cscript%3E").text();
-    assert!(nothing.contains("status is Running") && nothing.contains("Clear the filters") && !nothing.contains("<script>"), "{nothing}");
+    assert!(
+        nothing.contains("status is Running") && nothing.contains("Clear the filters") && !nothing.contains("<script>"),
+        "{nothing}"
+    );
     let refused = bench.get("/tasks?status=bogus");
     assert!(refused.status == 400 && refused.text().contains("bogus"));
 }
@@ -64,7 +71,7 @@ fn a_form_without_script_uploads_and_starts_the_scan() {
     let answer = bench.multipart("/tasks/new", "", &fields, "shop.war", b"PK the bytes");
     assert_eq!((answer.status, answer.header("location").as_str()), (303, "/tasks/new1"), "{}", answer.text());
     let hash = hex(&sha256(b"PK the bytes"));
-    assert_eq!(*bench.service.files.lock().unwrap(), [hash.clone()]);
+    assert_eq!(bench.service.files.lock().unwrap().as_slice(), std::slice::from_ref(&hash));
     let created = bench.service.created.lock().unwrap()[0].clone();
     assert_eq!(created, json!({"projectName": "shop.war", "lang": "JAVA", "primarySourceCode": hash}));
 }
@@ -139,10 +146,13 @@ fn a_file_above_the_limit_is_refused_announced_or_not() {
 #[test]
 fn a_sender_that_falls_silent_or_goes_away_leaves_nothing_behind() {
     let bench = Bench::new();
-    let more = format!("x-csrf-token: {}\r\nsec-fetch-mode: cors\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: 5000000\r\n", bench.csrf);
+    let more = format!(
+        "x-csrf-token: {}\r\nsec-fetch-mode: cors\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: 5000000\r\n",
+        bench.csrf
+    );
     let mut start = bench.head("POST", "/uploads", &more).into_bytes();
     start.extend_from_slice(b"--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.jar\"\r\n\r\n");
-    start.extend_from_slice(&[7; 300_000]);
+    start.extend_from_slice(&vec![7; 300_000]);
 
     let mut silent = bench.connect();
     silent.write_all(&start).unwrap();
@@ -171,7 +181,10 @@ fn a_live_status_follows_the_task_to_its_end() {
     stream.write_all(bench.head("GET", "/tasks/t0/live", "").as_bytes()).unwrap();
     let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
     let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
-    assert!(head.iter().any(|line| line == "content-type: text/event-stream") && head.iter().any(|line| line == "x-accel-buffering: no"));
+    assert!(
+        head.iter().any(|line| line == "content-type: text/event-stream")
+            && head.iter().any(|line| line == "x-accel-buffering: no")
+    );
     let first = event(&mut lines);
     assert_eq!((&first["word"], &first["kind"], &first["ended"]), (&json!("Running"), &json!("running"), &json!(false)));
     assert!(lines.by_ref().any(|line| line == ": as before"), "a quiet stream still has a pulse");
@@ -213,7 +226,10 @@ fn findings_are_filtered_paged_and_walked_in_order() {
     for plain in [false, true] {
         bench.service.plain.store(plain, Ordering::SeqCst);
         let low = bench.get("/tasks/t0/findings?severity=low&page=2").text();
-        assert!(low.contains("60 findings, page 2 of 2") && low.contains("/tasks/t0/findings/v110?severity=low&#38;page=2"), "{low}");
+        assert!(
+            low.contains("60 findings, page 2 of 2") && low.contains("/tasks/t0/findings/v110?severity=low&#38;page=2"),
+            "{low}"
+        );
     }
     let text = bench.get("/tasks/t0/findings?q=cve-2026-117").text();
     assert!(text.contains("1 finding,") || text.contains("1 finding"), "{text}");
@@ -235,7 +251,10 @@ fn a_report_comes_as_a_file_that_runs_nothing() {
     let html = bench.get("/tasks/t0/report?type=html&lang=zh");
     assert_eq!((html.status, html.text().as_str()), (200, "<script>1</script>"));
     assert_eq!(html.header("content-disposition"), "attachment; filename=\"r.exe.html\"");
-    assert_eq!((html.header("content-security-policy").as_str(), html.header("x-content-type-options").as_str()), ("sandbox", "nosniff"));
+    assert_eq!(
+        (html.header("content-security-policy").as_str(), html.header("x-content-type-options").as_str()),
+        ("sandbox", "nosniff")
+    );
     assert_eq!((html.header("content-length").as_str(), html.header("set-cookie").as_str()), ("18", ""));
     let other = bench.get("/tasks/t0/report?type=pdf");
     assert_eq!(other.status, 502, "{}", other.text());
@@ -250,8 +269,22 @@ fn the_first_page_counts_what_runs_and_what_is_open() {
     let home = bench.get("/").text();
     assert!(home.contains("<p class=\"stat\">2</p>") && home.contains("2 newest finished tasks"), "{home}");
     assert!(home.contains("Running tasks") && home.contains("<p class=\"stat\">1</p>"));
-    let stranger = bench.send("GET / HTTP/1.1\r\nhost: acme.example\r\nconnection: close\r\naccept: text/html\r\n\r\n", b"").text();
+    let stranger =
+        bench.send("GET / HTTP/1.1\r\nhost: acme.example\r\nconnection: close\r\naccept: text/html\r\n\r\n", b"").text();
     assert!(stranger.contains("security portal") && !stranger.contains("shop"));
-    let away = bench.send("GET /tasks?page=2 HTTP/1.1\r\nhost: acme.example\r\nconnection: close\r\naccept: text/html\r\n\r\n", b"");
+    let away =
+        bench.send("GET /tasks?page=2 HTTP/1.1\r\nhost: acme.example\r\nconnection: close\r\naccept: text/html\r\n\r\n", b"");
     assert_eq!((away.status, away.header("location").as_str()), (303, "/auth/login?return_to=%2Ftasks%3Fpage%3D2"));
+}
+
+#[test]
+fn a_session_whose_token_is_no_good_goes_to_the_provider_and_not_in_circles() {
+    let bench = Bench::new();
+    bench.service.refuses.store(true, Ordering::SeqCst);
+    let away = bench.get("/tasks?page=2");
+    assert_eq!((away.status, away.header("location").as_str()), (303, "/auth/login?again=1&return_to=%2Ftasks%3Fpage%3D2"));
+    let provider = bench.get(&away.header("location")).header("location");
+    assert!(provider.starts_with("http://127.0.0.1:9/oauth/authorize?"), "{provider}");
+    // Without need the provider is left alone.
+    assert_eq!(bench.get("/auth/login?return_to=%2Ftasks").header("location"), "/tasks");
 }

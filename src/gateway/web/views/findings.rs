@@ -21,11 +21,52 @@ const LONGEST_MORE: usize = 20_000;
 
 /// Fields that have a place of their own on the page.
 const SHOWN: [&str; 46] = [
-    "ovId", "vulId", "id", "taskId", "category", "description", "cweId", "cwe", "severity", "purchaseStatus", "price", "title",
-    "name", "cveIds", "cves", "CVEs", "cveId", "component", "fixedVersion", "fixed_version", "confidence", "taskLang", "lang",
-    "location", "apiPath", "apiMethod", "verifyResult", "aliases", "affectedRange", "published", "evidence", "references",
-    "fixSuggestion", "fix_suggestion", "pocScript", "poc_script", "pocScriptOutput", "poc_script_output", "source", "sink",
-    "codeFlow", "code_flow", "codeSnippet", "code_snippet", "componentTask", "success",
+    "ovId",
+    "vulId",
+    "id",
+    "taskId",
+    "category",
+    "description",
+    "cweId",
+    "cwe",
+    "severity",
+    "purchaseStatus",
+    "price",
+    "title",
+    "name",
+    "cveIds",
+    "cves",
+    "CVEs",
+    "cveId",
+    "component",
+    "fixedVersion",
+    "fixed_version",
+    "confidence",
+    "taskLang",
+    "lang",
+    "location",
+    "apiPath",
+    "apiMethod",
+    "verifyResult",
+    "aliases",
+    "affectedRange",
+    "published",
+    "evidence",
+    "references",
+    "fixSuggestion",
+    "fix_suggestion",
+    "pocScript",
+    "poc_script",
+    "pocScriptOutput",
+    "poc_script_output",
+    "source",
+    "sink",
+    "codeFlow",
+    "code_flow",
+    "codeSnippet",
+    "code_snippet",
+    "componentTask",
+    "success",
 ];
 
 /// What a finding is called: its title, else its kind.
@@ -102,7 +143,8 @@ fn address(task: &TaskId, vul: &VulId, filter: &FindingFilter, page: u32) -> Str
 impl Row {
     fn new(task: &TaskId, row: &FindingRow, filter: &FindingFilter) -> Self {
         let component = row.component.as_ref();
-        let known: Vec<String> = row.cves.iter().chain([&row.cwe]).filter(|text| !text.is_empty()).take(4).map(|text| text.short(40)).collect();
+        let known: Vec<String> =
+            row.cves.iter().chain([&row.cwe]).filter(|text| !text.is_empty()).take(4).map(|text| text.short(40)).collect();
         Self {
             href: address(task, &row.id, filter, filter.page),
             title: title(row, 160),
@@ -111,7 +153,11 @@ impl Row {
                 Purchase::Other(word) => word.short(30),
             },
             severity: SeverityView::of(&row.severity),
-            component: component.map(|part| format!("{} {}", part.name.short(120), part.version.short(40))).unwrap_or_default().trim().to_owned(),
+            component: component
+                .map(|part| format!("{} {}", part.name.short(120), part.version.short(40)))
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
             known_as: known.join(", "),
             fixed: row.fixed_version.as_ref().map(|version| version.short(40)).unwrap_or_default(),
         }
@@ -167,7 +213,9 @@ fn more(raw: &Value) -> Vec<(String, String)> {
     };
     fields
         .iter()
-        .filter(|(name, value)| !SHOWN.contains(&name.as_str()) && !name.to_ascii_lowercase().starts_with("sandboxauth") && !is_empty(value))
+        .filter(|(name, value)| {
+            !SHOWN.contains(&name.as_str()) && !name.to_ascii_lowercase().starts_with("sandboxauth") && !is_empty(value)
+        })
         .map(|(name, value)| {
             let text = match value {
                 Value::String(text) => text.clone(),

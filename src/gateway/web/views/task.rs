@@ -1,5 +1,7 @@
 //! The page of one task, and what its live status tells.
 
+use std::fmt::Write as _;
+
 use askama::Template;
 use serde::Serialize;
 
@@ -138,14 +140,17 @@ fn nothing(summary: Option<&task::Summary>) -> String {
     let Some(summary) = summary else {
         return "No known vulnerability was found.".to_owned();
     };
-    let mut words =
-        format!("No known vulnerability was found in {}.", count(summary.component_count, "identified component", "identified components"));
+    let mut words = format!(
+        "No known vulnerability was found in {}.",
+        count(summary.component_count, "identified component", "identified components")
+    );
     if !summary.advisory_date.is_empty() {
-        words.push_str(&format!(" The newest advisory the scan knew is of {}.", summary.advisory_date.short(20)));
+        let _ = write!(words, " The newest advisory the scan knew is of {}.", summary.advisory_date.short(20));
     }
     if !summary.unidentified.is_empty() {
         let number = summary.unidentified.len() as u64;
-        words.push_str(&format!(" Nothing can be said about {} that could not be identified.", count(number, "archive", "archives")));
+        let _ =
+            write!(words, " Nothing can be said about {} that could not be identified.", count(number, "archive", "archives"));
     }
     words
 }
@@ -166,7 +171,8 @@ impl SummaryView {
 }
 
 fn reports(id: &TaskId) -> Vec<ReportLink> {
-    let link = |form, language, words| ReportLink { href: urls::task_report_in(id, form, language), lang: language.as_str(), words };
+    let link =
+        |form, language, words| ReportLink { href: urls::task_report_in(id, form, language), lang: language.as_str(), words };
     vec![
         link(ReportType::Pdf, ReportLanguage::English, "PDF in English"),
         link(ReportType::Html, ReportLanguage::English, "HTML in English"),

@@ -45,8 +45,7 @@ pub(in crate::gateway) fn findings(counts: &Counts) -> String {
     if counts.total == 0 {
         return "None".to_owned();
     }
-    let named =
-        [(counts.critical, "critical"), (counts.high, "high"), (counts.medium, "medium"), (counts.low, "low")];
+    let named = [(counts.critical, "critical"), (counts.high, "high"), (counts.medium, "medium"), (counts.low, "low")];
     let parts: Vec<String> =
         named.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", grouped(count))).collect();
     let total = grouped(counts.total);

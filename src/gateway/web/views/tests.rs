@@ -176,7 +176,8 @@ fn assert_harmless(html: &str, evil: &str, page: &str) {
             assert!(!key.starts_with("on") && key != "style" && key != "srcdoc", "{page}: {evil:?} made {key}={value:?}");
             if matches!(key.as_str(), "href" | "src" | "action" | "data-live") {
                 let local = value.starts_with('/') && !value.starts_with("//") || value.starts_with('#');
-                let web = key == "href" && (value.starts_with("https://") || value.starts_with("http://")) && !value.contains('@');
+                let web =
+                    key == "href" && (value.starts_with("https://") || value.starts_with("http://")) && !value.contains('@');
                 assert!(local || web, "{page}: {evil:?} made {key}={value:?}");
             }
         }
@@ -195,7 +196,8 @@ fn all_pages(evil: &str) -> Vec<(&'static str, String)> {
     let typed = Hostile::from(evil).text();
     let filter = TaskFilter { project: typed.clone(), page: 2, ..TaskFilter::default() };
     let narrow = FindingFilter { severities: vec![results::Severity::Low], text: typed.clone(), page: 2 };
-    let list = |items| FindingList { task: task(evil, Status::Done), counts, listed: Listed { items, total: 500, complete: false } };
+    let list =
+        |items| FindingList { task: task(evil, Status::Done), counts, listed: Listed { items, total: 500, complete: false } };
     let place = Position { position: 2, total: 3, previous: Some((row(evil).id, 1)), next: Some((row(evil).id, 2)) };
     let opened = Opened { task: task(evil, Status::Done), finding: finding(evil), place: Some(place) };
     let summary = home::Summary { running: listed(), recent: tasks.clone(), criticals: 3, looked_at: 1 };
@@ -231,7 +233,14 @@ fn hostile_text_in_any_field_of_any_page_stays_text() {
 
 #[test]
 fn the_check_itself_sees_what_it_looks_for() {
-    for bad in ["<script>x</script>", "<b onclick=\"x\">", "<a href=\"javascript:x\">", "<iframe src=\"/x\">", "<a href=\"//a.example\">", "<p style=\"x\">"] {
+    for bad in [
+        "<script>x</script>",
+        "<b onclick=\"x\">",
+        "<a href=\"javascript:x\">",
+        "<iframe src=\"/x\">",
+        "<a href=\"//a.example\">",
+        "<p style=\"x\">",
+    ] {
         let page = format!("<script src=\"/assets/p.js\"></script>{bad}");
         assert!(std::panic::catch_unwind(|| assert_harmless(&page, bad, "check")).is_err(), "{bad}");
     }
@@ -260,7 +269,8 @@ fn every_page_has_one_heading_and_every_field_a_label() {
                 assert!(get("tabindex") == Some("0") && get("role") == Some("region") && get("aria-label").is_some(), "{page}");
             }
         }
-        let mut ids: Vec<String> = tags.iter().flat_map(|(_, all)| all).filter(|(key, _)| key == "id").map(|(_, id)| id.clone()).collect();
+        let mut ids: Vec<String> =
+            tags.iter().flat_map(|(_, all)| all).filter(|(key, _)| key == "id").map(|(_, id)| id.clone()).collect();
         let all = ids.len();
         ids.sort();
         ids.dedup();
@@ -271,7 +281,8 @@ fn every_page_has_one_heading_and_every_field_a_label() {
 
 #[test]
 fn a_live_event_is_one_line_of_json_whatever_the_service_says() {
-    let event = serde_json::to_string(&LiveView::of(&task("x\n\ndata: {}\r\nevent: gone", Status::Other("a\nb".into())))).unwrap();
+    let event =
+        serde_json::to_string(&LiveView::of(&task("x\n\ndata: {}\r\nevent: gone", Status::Other("a\nb".into())))).unwrap();
     assert!(!event.contains(['\n', '\r']), "{event}");
     assert!(event.contains("\"ended\":false"), "{event}");
 }
@@ -296,6 +307,10 @@ fn only_a_task_that_can_still_change_is_watched_and_can_be_stopped() {
         let overview = Overview { task: task("shop", status.clone()), counts: None, top: Vec::new() };
         let html = TaskPage::new(chrome("x"), &overview).render().unwrap();
         let live = html.contains(&format!("data-live=\"{}\"", crate::gateway::web::urls::task_live(&id)));
-        assert_eq!((live, html.contains("Stop the scan"), html.contains("Refresh the status")), (changes, changes, changes), "{status:?}");
+        assert_eq!(
+            (live, html.contains("Stop the scan"), html.contains("Refresh the status")),
+            (changes, changes, changes),
+            "{status:?}"
+        );
     }
 }
