@@ -4,7 +4,10 @@ use super::*;
 
 #[test]
 fn an_address_alone_reproduces_a_list() {
-    let read = TaskFilter::read("project=%E8%AE%A2%E5%8D%95+a%26b&status=running&status=failed&status=running&from=2026-01-02&to=2026-02-03&page=7&utm=x").unwrap();
+    let read = TaskFilter::read(
+        "project=%E8%AE%A2%E5%8D%95+a%26b&status=running&status=failed&status=running&from=2026-01-02&to=2026-02-03&page=7&utm=x",
+    )
+    .unwrap();
     assert_eq!(read.project, "订单 a&b");
     assert_eq!(read.states, [State::Running, State::Failed]);
     assert_eq!(read.page, 7);

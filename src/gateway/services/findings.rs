@@ -54,7 +54,12 @@ impl Findings {
     }
 
     /// One page of what fits.
-    pub(in crate::gateway) async fn list(&self, actor: &Actor, task: &TaskId, filter: &FindingFilter) -> Result<FindingList, Error> {
+    pub(in crate::gateway) async fn list(
+        &self,
+        actor: &Actor,
+        task: &TaskId,
+        filter: &FindingFilter,
+    ) -> Result<FindingList, Error> {
         let found = self.tasks.get(actor, task).await?;
         let counts = self.tasks.counts(actor, &found);
         let (counts, listed) = futures_util::future::try_join(counts, self.page(actor, task, filter)).await?;
@@ -64,11 +69,7 @@ impl Findings {
     async fn page(&self, actor: &Actor, task: &TaskId, filter: &FindingFilter) -> Result<Listed<FindingRow>, Error> {
         let wanted = Wanted { filters: filter.wire(), sorts: worst_first(), page: filter.page.saturating_sub(1), size: PAGE };
         let (fits, ask) = (|row: &FindingRow| filter.fits(row), |search| self.search(actor, task, search));
-        if filter.text.is_empty() {
-            lists::page(wanted, fits, ask).await
-        } else {
-            lists::narrowed(wanted, fits, ask).await
-        }
+        if filter.text.is_empty() { lists::page(wanted, fits, ask).await } else { lists::narrowed(wanted, fits, ask).await }
     }
 
     async fn search(&self, actor: &Actor, task: &TaskId, search: Search) -> Result<Listing<FindingRow>, Error> {

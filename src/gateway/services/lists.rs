@@ -37,12 +37,8 @@ where
     F: Future<Output = Result<Listing<T>, Error>>,
 {
     let filtered = !wanted.filters.is_empty();
-    let search = Search {
-        page: Some(wanted.page),
-        size: Some(wanted.size),
-        filters: wanted.filters.clone(),
-        sorts: wanted.sorts.clone(),
-    };
+    let search =
+        Search { page: Some(wanted.page), size: Some(wanted.size), filters: wanted.filters.clone(), sorts: wanted.sorts.clone() };
     match ask(search).await {
         Ok(found) if found.items.iter().all(&fits) => Ok(Listed { items: found.items, total: found.total, complete: true }),
         Ok(_) => narrowed(wanted, fits, ask).await,
@@ -68,19 +64,14 @@ where
 }
 
 /// All rows that fit, and whether all rows were looked at.
-async fn all<T, F>(
-    sorts: &[String],
-    fits: impl Fn(&T) -> bool,
-    ask: impl Fn(Search) -> F,
-) -> Result<(Vec<T>, bool), Error>
+async fn all<T, F>(sorts: &[String], fits: impl Fn(&T) -> bool, ask: impl Fn(Search) -> F) -> Result<(Vec<T>, bool), Error>
 where
     F: Future<Output = Result<Listing<T>, Error>>,
 {
     let mut found = Vec::new();
     let mut seen = 0_u64;
     for page in 0..PAGES {
-        let search =
-            Search { page: Some(page), size: Some(MAX_PAGE_SIZE), filters: Vec::new(), sorts: sorts.to_vec() };
+        let search = Search { page: Some(page), size: Some(MAX_PAGE_SIZE), filters: Vec::new(), sorts: sorts.to_vec() };
         let answer = ask(search).await?;
         let rows = answer.items.len() as u64;
         seen += rows;
@@ -113,11 +104,15 @@ mod tests {
     #[tokio::test]
     async fn a_service_that_passes_over_filters_is_filtered_here() {
         let asked = RefCell::new(0);
-        let answer = page(wanted(49), |row| row % 2 == 0, |search| {
-            *asked.borrow_mut() += 1;
-            let found = plain(&search);
-            async move { Ok(found) }
-        });
+        let answer = page(
+            wanted(49),
+            |row| row % 2 == 0,
+            |search| {
+                *asked.borrow_mut() += 1;
+                let found = plain(&search);
+                async move { Ok(found) }
+            },
+        );
         let answer = answer.await.unwrap();
         assert_eq!(answer.items, (980..1000).step_by(2).collect::<Vec<u64>>());
         assert_eq!((answer.total, answer.complete), (500, true));
@@ -127,20 +122,28 @@ mod tests {
     #[tokio::test]
     async fn a_service_that_filters_is_asked_once() {
         let asked = RefCell::new(0);
-        let answer = page(wanted(0), |row| row % 2 == 0, |_| {
-            *asked.borrow_mut() += 1;
-            async { Ok(Listing { items: vec![0, 2, 4], total: 70_000 }) }
-        });
+        let answer = page(
+            wanted(0),
+            |row| row % 2 == 0,
+            |_| {
+                *asked.borrow_mut() += 1;
+                async { Ok(Listing { items: vec![0, 2, 4], total: 70_000 }) }
+            },
+        );
         assert_eq!(answer.await.unwrap().total, 70_000);
         assert_eq!(asked.into_inner(), 1);
     }
 
     #[tokio::test]
     async fn a_list_without_end_is_read_to_the_bound_and_says_so() {
-        let answer = page(wanted(0), |row| row % 2 == 0, |search| {
-            let first = u64::from(search.page.unwrap()) * 200;
-            async move { Ok(Listing { items: (first..first + 200).collect(), total: u64::MAX }) }
-        });
+        let answer = page(
+            wanted(0),
+            |row| row % 2 == 0,
+            |search| {
+                let first = u64::from(search.page.unwrap()) * 200;
+                async move { Ok(Listing { items: (first..first + 200).collect(), total: u64::MAX }) }
+            },
+        );
         let answer = answer.await.unwrap();
         assert_eq!((answer.items.len(), answer.total, answer.complete), (10, 5000, false));
     }

@@ -58,15 +58,7 @@ impl Live {
 
     /// Events of a task until it has ended, the session has, the time is over or the process ends.
     pub(in crate::gateway) fn watch(&self, actor: Actor, id: TaskId) -> impl Stream<Item = Event> + use<> {
-        let start = Watch {
-            live: self.clone(),
-            actor,
-            id,
-            started: Instant::now(),
-            wait: Duration::ZERO,
-            paces: 1,
-            told: None,
-        };
+        let start = Watch { live: self.clone(), actor, id, started: Instant::now(), wait: Duration::ZERO, paces: 1, told: None };
         futures_util::stream::unfold(Some(start), |state| async move { state?.step().await })
     }
 }

@@ -58,7 +58,12 @@ mod tests {
     fn only_the_form_that_was_asked_for_is_handed_on() {
         assert!(is_it(ReportType::Pdf, "application/pdf"));
         assert!(is_it(ReportType::Html, "Text/HTML; charset=utf-8"));
-        for (form, other) in [(ReportType::Pdf, "text/html"), (ReportType::Html, "application/pdf"), (ReportType::Pdf, "application/json"), (ReportType::Pdf, "")] {
+        for (form, other) in [
+            (ReportType::Pdf, "text/html"),
+            (ReportType::Html, "application/pdf"),
+            (ReportType::Pdf, "application/json"),
+            (ReportType::Pdf, ""),
+        ] {
             assert!(!is_it(form, other), "{other}");
         }
     }
