@@ -1,1 +1,237 @@
 //! The composition root: the only file that names more than one facade. Builds what a command needs and runs it.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use url::Url;
+
+use crate::config::{self, Config, Kind, Problems, Sources};
+use crate::demo::{self, Demo, DemoError};
+use crate::gateway::Gateway;
+use crate::idp::Idp;
+use crate::platform::clock::Clock;
+use crate::platform::shutdown::Shutdown;
+use crate::platform::{console, telemetry};
+use crate::scanner::{self, Scanner};
+
+/// Beyond the parts' own time to finish requests: what is left then ends with the process.
+const DRAIN_SLACK: Duration = Duration::from_secs(5);
+/// How long a health check may take.
+const HEALTH_LIMIT: Duration = Duration::from_secs(5);
+/// What is read of its answer: the status line is in it.
+const HEALTH_ANSWER: usize = 512;
+
+/// Environment variables as the command line found them.
+pub type Environment = Vec<(String, String)>;
+
+/// Why a command did not do what it was asked for, in words.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The configuration or the command line is wrong: exit code 2.
+    #[error("{0}")]
+    Settings(#[from] Problems),
+    /// Something else: exit code 1.
+    #[error("{0}")]
+    Run(String),
+}
+
+impl From<DemoError> for Failure {
+    fn from(error: DemoError) -> Self {
+        match error {
+            DemoError::Settings(problems) => Self::Settings(problems),
+            other => Self::Run(other.to_string()),
+        }
+    }
+}
+
+/// Runs the demo until it is asked to end: portal, scanning service and identity provider on this machine.
+///
+/// # Errors
+/// When a part does not start; the others are ended then.
+pub fn demo(options: &demo::Options, environment: Environment) -> Result<(), Failure> {
+    let demo = Demo::prepare(options, environment)?;
+    let config = demo.config.clone();
+    let limit = start_log(&config);
+    run(limit, async |clock, shutdown| {
+        start(config, clock, shutdown).await?;
+        console::print(&demo.ready());
+        console::print(&demo.greeting());
+        Ok(())
+    })
+}
+
+/// Runs the gateway until it is asked to end.
+///
+/// # Errors
+/// When its configuration is wrong or it does not start.
+pub fn serve(file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
+    run_configured(Kind::Serve, file, environment)
+}
+
+/// Runs the reference scanning service until it is asked to end.
+///
+/// # Errors
+/// When its configuration is wrong or it does not start.
+pub fn scanner(file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
+    run_configured(Kind::Scanner, file, environment)
+}
+
+fn run_configured(kind: Kind, file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
+    let config = config::load(kind, &Sources { file, own: None, environment })?;
+    let limit = start_log(&config);
+    run(limit, async |clock, shutdown| start(config, clock, shutdown).await)
+}
+
+fn start_log(config: &Config) -> Duration {
+    telemetry::start(&config.telemetry.filter, config.telemetry.format);
+    let gateway = config.gateway.as_ref().map_or(0, |gateway| gateway.server.shutdown_seconds);
+    let scanner = config.scanner.as_ref().map_or(0, |scanner| scanner.shutdown_seconds);
+    Duration::from_secs(gateway.max(scanner)).saturating_add(DRAIN_SLACK)
+}
+
+/// Starts what is configured, the parts others call first.
+async fn start(config: Config, clock: Clock, shutdown: &Shutdown) -> Result<(), Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::Run(error.to_string());
+    if let Some(settings) = config.idp {
+        let running = Idp::start(settings, clock.clone(), shutdown).await.map_err(|error| failed(&error))?;
+        tracing::info!(address = %running.address(), "the identity provider accepts requests");
+    }
+    if let Some(settings) = config.scanner {
+        let running = Scanner::start(settings, clock.clone(), shutdown).await.map_err(|error| failed(&error))?;
+        tracing::info!(address = %running.address(), "the scanning service accepts requests");
+    }
+    if let Some(settings) = config.gateway {
+        let running = Gateway::start(settings, clock, shutdown).await.map_err(|error| failed(&error))?;
+        tracing::info!(address = %running.address(), "the gateway accepts requests");
+    }
+    Ok(())
+}
+
+/// Runs `begin`, then waits for the end and for what is still running, at most `limit`.
+fn run(limit: Duration, begin: impl AsyncFnOnce(Clock, &Shutdown) -> Result<(), Failure>) -> Result<(), Failure> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
+        let shutdown = Shutdown::default();
+        shutdown.watch_signals().map_err(|error| Failure::Run(format!("signals cannot be watched: {error}")))?;
+        let started = begin(Clock::system(), &shutdown).await;
+        if started.is_ok() {
+            shutdown.begun().await;
+        }
+        shutdown.begin();
+        shutdown.drain(limit).await;
+        started
+    });
+    // A blocking call that hangs does not hold the end up.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Which scanner's advisories a command is about.
+pub enum Advisories {
+    /// The demo's, in this data folder.
+    Demo(PathBuf),
+    /// Those of the scanner in this configuration file.
+    Configured(PathBuf),
+}
+
+/// Brings advisories from a file or folder into the scanner's database; says what was taken and what was left out.
+///
+/// # Errors
+/// When nothing was imported; the database is then as it was.
+pub fn import_advisories(of: &Advisories, path: &Path, environment: Environment) -> Result<String, Failure> {
+    let data = scanner_data(of, environment)?;
+    crate::platform::private::folder(&data).map_err(|error| Failure::Run(format!("{}: {error}", data.display())))?;
+    let report = scanner::import_advisories(&data, path, &Clock::system());
+    report.map(|report| report.to_string()).map_err(|error| Failure::Run(error.to_string()))
+}
+
+/// What the scanner's advisory database holds.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn advisory_status(of: &Advisories, environment: Environment) -> Result<String, Failure> {
+    let status = scanner::advisory_status(&scanner_data(of, environment)?);
+    status.map(|status| status.to_string()).map_err(|error| Failure::Run(error.to_string()))
+}
+
+fn scanner_data(of: &Advisories, environment: Environment) -> Result<PathBuf, Failure> {
+    match of {
+        Advisories::Demo(folder) => Ok(demo::scanner_folder(folder)),
+        Advisories::Configured(file) => {
+            let config = config::load(Kind::Scanner, &Sources { file: Some(file), own: None, environment })?;
+            config.scanner.map(|scanner| scanner.data).ok_or_else(|| Failure::Run("no scanner is configured".to_owned()))
+        }
+    }
+}
+
+/// The configuration in force, as TOML with secrets blotted out.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn check_config(file: Option<&Path>, environment: Environment) -> Result<String, Failure> {
+    Ok(config::load(Kind::Check, &Sources { file, own: None, environment })?.shown)
+}
+
+/// Asks a running process whether it is well: `GET /healthz` of `url`, or of the address the configuration listens on.
+///
+/// # Errors
+/// When it does not answer 200 in time.
+pub fn healthcheck(url: Option<&Url>, file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
+    let (address, host) = match url {
+        Some(url) => url_address(url)?,
+        None => configured_address(file, environment)?,
+    };
+    let said = runtime()?.block_on(async { tokio::time::timeout(HEALTH_LIMIT, status_line(&address, &host)).await });
+    match said {
+        Ok(Ok(line)) if line.split(' ').nth(1) == Some("200") => Ok(()),
+        Ok(Ok(line)) => Err(Failure::Run(format!("{address} answers, but not well: {}", line.escape_debug()))),
+        Ok(Err(error)) => Err(Failure::Run(format!("{address} does not answer: {error}"))),
+        Err(_) => Err(Failure::Run(format!("{address} did not answer within {} seconds", HEALTH_LIMIT.as_secs()))),
+    }
+}
+
+fn url_address(url: &Url) -> Result<(String, String), Failure> {
+    let (Some(host), Some(port), "http") = (url.host_str(), url.port_or_known_default(), url.scheme()) else {
+        return Err(Failure::Settings(Problems::one("--url", "does not fit", "expected http://HOST:PORT")));
+    };
+    Ok((format!("{host}:{port}"), format!("{host}:{port}")))
+}
+
+/// Where the configured process listens, and a host it answers to.
+fn configured_address(file: Option<&Path>, environment: Environment) -> Result<(String, String), Failure> {
+    let config = config::load(Kind::Check, &Sources { file, own: None, environment })?;
+    let tenant_host = config.gateway.as_ref().and_then(|gateway| gateway.tenants.values().next()?.hosts.first().cloned());
+    let listens = [
+        config.gateway.map(|gateway| gateway.server.listen),
+        config.scanner.map(|scanner| scanner.listen),
+        config.idp.map(|idp| idp.listen),
+    ];
+    let listen = listens.into_iter().flatten().next();
+    let listen = listen.ok_or_else(|| Failure::Run("the configuration listens nowhere".to_owned()))?;
+    // "All addresses" is where to listen, not where to call.
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    let address = SocketAddr::new(ip, listen.port()).to_string();
+    Ok((address.clone(), tenant_host.unwrap_or(address)))
+}
+
+async fn status_line(address: &str, host: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n").as_bytes()).await?;
+    let mut answer = Vec::with_capacity(HEALTH_ANSWER);
+    let mut limited = stream.take(HEALTH_ANSWER as u64);
+    while !answer.contains(&b'\n') && limited.read_buf(&mut answer).await? > 0 {}
+    Ok(String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|error| Failure::Run(format!("the system gives no threads: {error}")))
+}

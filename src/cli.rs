@@ -1,9 +1,165 @@
-//! The command line: commands, their options, and the exit code each one ends with.
+//! The command line: commands, their options, and the exit code each one ends with. The only place that reads the
+//! environment and the arguments.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use url::Url;
+
+use crate::app::{self, Advisories, Environment, Failure};
+use crate::demo::Options;
+use crate::platform::console;
+
+/// A company portal in front of a security scanning service.
+#[derive(Parser)]
+#[command(name = "cardea", version, arg_required_else_help = true, after_help = AFTER)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER: &str = "Settings: compiled-in defaults, then --config FILE (TOML), then the environment (CARDEA__SECTION__KEY).\n\
+Exit codes: 0 done, 1 could not be done, 2 the command line or the configuration is wrong.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Try everything on this machine: portal, scanning service, identity provider, two tenants, three users
+    Demo(DemoArguments),
+    /// Run the gateway alone
+    Serve(ConfigFile),
+    /// Run the reference scanning service alone
+    Scanner(ConfigFile),
+    /// The scanning service's knowledge of weaknesses
+    #[command(subcommand)]
+    Advisories(AdvisoryCommand),
+    /// Print the configuration in force with secrets blotted out, or everything that is wrong with it
+    CheckConfig(ConfigFile),
+    /// Ask a running process whether it is well; for containers
+    Healthcheck {
+        /// Ask this address instead of the configured one, e.g. http://127.0.0.1:8080
+        #[arg(long, conflicts_with = "config")]
+        url: Option<Url>,
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+}
+
+#[derive(Args)]
+struct DemoArguments {
+    /// Port of the portal; the scanning service and the identity provider take the next two. 0 looks for free ones
+    #[arg(long, value_name = "N", default_value_t = 8080)]
+    port: u16,
+    /// Folder for secrets and data, kept across restarts [default: $XDG_DATA_HOME/cardea or ~/.local/share/cardea]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A further address that browsers may be sent back to after sign-in; may be repeated
+    #[arg(long, value_name = "URI")]
+    allow_redirect: Vec<String>,
+    /// An origin that may show the portal in a frame; may be repeated
+    #[arg(long, value_name = "ORIGIN")]
+    allow_frame: Vec<String>,
+    /// Loopback address to listen on; no other is accepted, the demo's passwords are well known
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+}
+
+#[derive(Subcommand)]
+enum AdvisoryCommand {
+    /// Load OSV records (folder, zip, JSON) or the advisory table (CSV); a running service takes them up by itself
+    Import {
+        /// File or folder
+        path: PathBuf,
+        #[command(flatten)]
+        of: AdvisoriesOf,
+    },
+    /// Tell what is there and how old it is
+    Status {
+        #[command(flatten)]
+        of: AdvisoriesOf,
+    },
+}
+
+#[derive(Args)]
+struct AdvisoriesOf {
+    /// Data folder of the demo [default: the demo's own]
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    data: Option<PathBuf>,
+    /// Settings of a scanning service
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct ConfigFile {
+    /// Settings in TOML; options set as CARDEA__SECTION__KEY in the environment win over it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
 
 /// Reads the arguments and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
-    ExitCode::SUCCESS
+    match execute(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            console::complain(&format!("cardea: {failure}"));
+            ExitCode::from(match failure {
+                Failure::Settings(_) => 2,
+                Failure::Run(_) => 1,
+            })
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Demo(arguments) => {
+            let options = Options {
+                listen: arguments.listen,
+                port: arguments.port,
+                data: arguments.data.map_or_else(data_folder, Ok)?,
+                redirect_uris: arguments.allow_redirect,
+                frame_ancestors: arguments.allow_frame,
+            };
+            app::demo(&options, environment())
+        }
+        Command::Serve(file) => app::serve(file.config.as_deref(), environment()),
+        Command::Scanner(file) => app::scanner(file.config.as_deref(), environment()),
+        Command::Advisories(AdvisoryCommand::Import { path, of }) => {
+            console::print(&app::import_advisories(&advisories(of)?, &path, environment())?);
+            Ok(())
+        }
+        Command::Advisories(AdvisoryCommand::Status { of }) => {
+            console::print(&app::advisory_status(&advisories(of)?, environment())?);
+            Ok(())
+        }
+        Command::CheckConfig(file) => {
+            console::print(&app::check_config(file.config.as_deref(), environment())?);
+            Ok(())
+        }
+        Command::Healthcheck { url, file } => app::healthcheck(url.as_ref(), file.config.as_deref(), environment()),
+    }
+}
+
+fn advisories(of: AdvisoriesOf) -> Result<Advisories, Failure> {
+    match (of.config, of.data) {
+        (Some(file), _) => Ok(Advisories::Configured(file)),
+        (None, Some(folder)) => Ok(Advisories::Demo(folder)),
+        (None, None) => data_folder().map(Advisories::Demo),
+    }
+}
+
+/// Where the demo keeps its data unless told otherwise (XDG Base Directory: a relative path is no path).
+fn data_folder() -> Result<PathBuf, Failure> {
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
+    base.map(|base| base.join("cardea"))
+        .ok_or_else(|| Failure::Run("there is no home folder: choose one with --data DIR".to_owned()))
+}
+
+/// The environment as text. A variable that is not text is no setting of ours.
+fn environment() -> Environment {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
 }

@@ -4,6 +4,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod contract;
+pub mod demo;
 pub mod gateway;
 pub mod idp;
 pub mod platform;

@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-
 use crate::platform::secret::Secret;
 
 /// Everything the gateway needs to start.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Gateway {
     pub server: Server,
     pub session: Session,
@@ -23,8 +20,7 @@ pub struct Gateway {
     pub tenants: BTreeMap<String, Tenant>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Server {
     pub listen: SocketAddr,
     /// Worker threads; 0 means one for each core.
@@ -35,8 +31,7 @@ pub struct Server {
     pub trusted_proxies: Vec<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Session {
     /// `__Host-cardea`; without the prefix only on loopback (checked at start).
     pub cookie_name: String,
@@ -50,15 +45,13 @@ pub struct Session {
     pub default_token_seconds: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     Embedded,
     Redis,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Store {
     pub backend: Backend,
     /// File of the embedded store.
@@ -71,8 +64,7 @@ pub struct Store {
     pub response_timeout_ms: u64,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct SealingKey {
     /// 1 to 32 characters.
     pub id: String,
@@ -80,8 +72,7 @@ pub struct SealingKey {
     pub key: Secret,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Upstream {
     pub connect_timeout_ms: u64,
     /// Whole time of a call that is not streamed.
@@ -94,8 +85,7 @@ pub struct Upstream {
     pub retries: u32,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// The largest upload.
     pub upload_bytes: u64,
@@ -105,6 +95,10 @@ pub struct Limits {
     pub body_idle_seconds: u64,
     /// Wrong extraction codes per share and network before it has to wait.
     pub share_wrong_codes: u64,
+    /// Wrong extraction codes per share from all networks together before everybody has to wait.
+    pub share_wrong_codes_anywhere: u64,
+    /// Wrong extraction codes in the life of a share after which its code opens nothing any more.
+    pub share_wrong_codes_lifetime: u64,
     /// How long those count, and how long it then waits.
     pub share_window_seconds: u64,
     /// How long an opened share stays open for its recipient.
@@ -117,8 +111,7 @@ pub struct Limits {
     pub live_poll_ms: u64,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Tenant {
     /// Shown in headings.
     pub name: String,
@@ -130,13 +123,14 @@ pub struct Tenant {
     pub logo: String,
     /// `#rrggbb`.
     pub accent: String,
+    /// Origins that may show this tenant's pages in a frame.
+    pub frame_ancestors: Vec<String>,
     pub identity: Identity,
     pub service: Service,
 }
 
 /// How sign-in answers are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// OAuth 2.0 with userinfo, as the interface says.
     Seed,
@@ -146,8 +140,7 @@ pub enum Profile {
     Strict,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Identity {
     pub profile: Profile,
     /// `{auth_url}` of the interface; the issuer for `oidc` and `strict`.
@@ -165,8 +158,7 @@ pub struct Identity {
 }
 
 /// Where userinfo holds what: dotted paths, the first that is there wins.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Claims {
     pub subject: Vec<String>,
     pub name: Vec<String>,
@@ -175,15 +167,13 @@ pub struct Claims {
 }
 
 /// Which credential a public share call carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublicAuth {
     None,
     Sk,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Service {
     /// `{base_url}` of the interface.
     pub base_url: String,

@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-
 use crate::platform::secret::Secret;
 
 /// Everything the identity provider needs to start.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Idp {
     pub listen: SocketAddr,
     /// The issuer: where browsers and services reach it, without a trailing slash.
@@ -25,8 +22,7 @@ pub struct Idp {
     pub users: BTreeMap<String, User>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Client {
     pub secret: Secret,
     pub redirect_uris: Vec<String>,
@@ -36,8 +32,7 @@ pub struct Client {
     pub name: String,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct User {
     pub password: Secret,
     pub organization: String,

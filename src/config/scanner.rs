@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-
 use crate::platform::secret::Secret;
 
 /// Everything the reference scanning service needs to start.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Scanner {
     pub listen: SocketAddr,
     /// Folder of files, tasks and advisories.
@@ -37,14 +34,12 @@ pub struct Scanner {
     pub accounts: BTreeMap<String, Account>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Account {
     pub server_keys: Vec<Secret>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Upload {
     pub max_bytes: u64,
     /// An upload that moves no byte for this long is refused.
@@ -52,8 +47,7 @@ pub struct Upload {
 }
 
 /// Bounds of reading an archive; what lies beyond is left out with a note.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Archive {
     /// Archives inside archives.
     pub depth: u32,
@@ -70,8 +64,7 @@ pub struct Archive {
     pub seconds: u64,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Shares {
     /// Wrong codes for one share before each further try has to wait.
     pub free_tries: u64,

@@ -2,9 +2,12 @@
 //! telemetry, shutdown. Something enters this room only when at least two of gateway, scanner and identity provider use it.
 
 pub mod clock;
+pub mod console;
 pub mod digest;
 pub mod hostile;
+pub mod private;
 pub mod random;
 pub mod seal;
 pub mod secret;
 pub mod shutdown;
+pub mod telemetry;

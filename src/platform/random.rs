@@ -19,7 +19,7 @@ pub fn bytes<const N: usize>() -> Result<[u8; N], Unavailable> {
 /// 256 random bits as 43 URL-safe characters: handles, states, verifiers.
 ///
 /// # Errors
-/// See [`bytes`].
+/// See [`bytes()`].
 pub fn token() -> Result<String, Unavailable> {
     Ok(URL_SAFE_NO_PAD.encode(bytes::<32>()?))
 }
@@ -27,7 +27,7 @@ pub fn token() -> Result<String, Unavailable> {
 /// 128 random bits as 22 URL-safe characters: identifiers that need not be secret.
 ///
 /// # Errors
-/// See [`bytes`].
+/// See [`bytes()`].
 pub fn id() -> Result<String, Unavailable> {
     Ok(URL_SAFE_NO_PAD.encode(bytes::<16>()?))
 }
@@ -35,7 +35,7 @@ pub fn id() -> Result<String, Unavailable> {
 /// 128 random bits as 32 lower-case hexadecimal characters: task and request ids.
 ///
 /// # Errors
-/// See [`bytes`].
+/// See [`bytes()`].
 pub fn hex_id() -> Result<String, Unavailable> {
     Ok(hex(&bytes::<16>()?))
 }

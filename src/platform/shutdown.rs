@@ -1,11 +1,16 @@
 //! Orderly ends: one signal that everything long-lived watches, and the one way to start a background task.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::io;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
+
+/// Exit code after a second signal: ended by hand, as a shell counts Ctrl-C.
+const BY_HAND: i32 = 130;
 
 /// Shared by all parts of a process. Cheap to clone.
 #[derive(Clone)]
@@ -39,20 +44,126 @@ impl Shutdown {
     }
 
     /// Starts a background task. It should end soon after [`Shutdown::begun`]; it is aborted when the drain time is over.
-    #[expect(clippy::disallowed_methods, reason = "this is the wrapper the ban points to")]
+    /// Call it where a tokio runtime is running.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let tasks = Arc::clone(&self.tasks);
-        tokio::spawn(async move {
-            let mut tasks = tasks.lock().await;
-            while tasks.try_join_next().is_some() {}
-            tasks.spawn(task);
-        });
+        let mut tasks = self.tasks();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
     }
 
     /// Waits for background tasks, at most `limit`; aborts what is left.
     pub async fn drain(&self, limit: Duration) {
-        let mut tasks = self.tasks.lock().await;
-        let _ = tokio::time::timeout(limit, async { while tasks.join_next().await.is_some() {} }).await;
-        tasks.abort_all();
+        let all = async {
+            // A task may start another while this waits: look again until none is left.
+            loop {
+                let mut some = mem::take(&mut *self.tasks());
+                if some.is_empty() {
+                    break;
+                }
+                while some.join_next().await.is_some() {}
+            }
+        };
+        // What is left when the time is over ends with its set, which is dropped here.
+        let _ = tokio::time::timeout(limit, all).await;
+        self.tasks().abort_all();
+    }
+
+    /// From now on SIGTERM or Ctrl-C begins the end; a second one ends the process at once.
+    ///
+    /// # Errors
+    /// When the system does not let signals be watched.
+    #[expect(clippy::disallowed_methods, reason = "the watch is there until the process ends; the drain must not wait for it")]
+    pub fn watch_signals(&self) -> io::Result<()> {
+        let mut signals = Signals::new()?;
+        let this = self.clone();
+        tokio::spawn(async move {
+            signals.next().await;
+            tracing::info!("asked to end: finishing what is running; ask again to end at once");
+            this.begin();
+            signals.next().await;
+            tracing::warn!("asked again: ending at once");
+            std::process::exit(BY_HAND);
+        });
+        Ok(())
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(unix)]
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_drain_waits_for_tasks_and_for_tasks_of_tasks() {
+        let shutdown = Shutdown::default();
+        let ended = Arc::new(AtomicUsize::new(0));
+        let (outer, inner) = (shutdown.clone(), Arc::clone(&ended));
+        shutdown.spawn(async move {
+            outer.begun().await;
+            let count = Arc::clone(&inner);
+            outer.spawn(async move {
+                count.fetch_add(1, Ordering::SeqCst);
+            });
+            inner.fetch_add(1, Ordering::SeqCst);
+        });
+        shutdown.begin();
+        shutdown.drain(Duration::from_mins(1)).await;
+        assert_eq!(ended.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn a_task_that_does_not_end_is_aborted() {
+        let shutdown = Shutdown::default();
+        let alive = Arc::new(());
+        let held = Arc::clone(&alive);
+        shutdown.spawn(async move {
+            std::future::pending::<()>().await;
+            drop(held);
+        });
+        shutdown.begin();
+        shutdown.drain(Duration::ZERO).await;
+        while Arc::strong_count(&alive) > 1 {
+            tokio::task::yield_now().await;
+        }
     }
 }

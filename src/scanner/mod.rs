@@ -10,9 +10,13 @@ mod tasks;
 mod web;
 
 use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 use std::sync::Arc;
 
-pub use engine::{DatabaseError, Status};
+pub use engine::{
+    DatabaseError as AdvisoryError, ImportError as AdvisoryImportError, ImportReport as AdvisoryImport,
+    Skipped as SkippedAdvisories, Status as AdvisoryStatus,
+};
 
 use crate::config::scanner::Scanner as Settings;
 use crate::platform::clock::Clock;
@@ -43,7 +47,7 @@ pub enum StartError {
     #[error("the scanning service cannot use its data folder: {0}")]
     Storage(String),
     #[error("the scanning service cannot read its advisories: {0}")]
-    Advisories(#[from] DatabaseError),
+    Advisories(#[from] AdvisoryError),
     #[error("the scanning service cannot prepare its connections: {0}")]
     Transport(String),
 }
@@ -64,7 +68,7 @@ impl Scanner {
         let folder = settings.data.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let store = store::Store::open(&folder).map_err(storage)?;
-            let advisories = engine::AdvisoryDatabase::open(&folder.join("advisories"))?;
+            let advisories = engine::AdvisoryDatabase::open(&advisories_folder(&folder))?;
             Ok::<_, StartError>((store, Arc::new(advisories)))
         });
         let (store, advisories) = opened.await.map_err(storage)??;
@@ -90,4 +94,25 @@ impl Scanner {
 
 fn storage(error: impl std::fmt::Display) -> StartError {
     StartError::Storage(error.to_string())
+}
+
+/// Imports advisories from `path` into the database below the scanner's data folder. A running service takes them up by itself.
+///
+/// # Errors
+/// When `path` cannot be read or holds no advisory, or when the database cannot be written; it then stays as it was.
+pub fn import_advisories(data: &Path, path: &Path, clock: &Clock) -> Result<AdvisoryImport, AdvisoryImportError> {
+    engine::import(&advisories_folder(data), path, clock.now())
+}
+
+/// What the database below the scanner's data folder holds.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn advisory_status(data: &Path) -> Result<AdvisoryStatus, AdvisoryError> {
+    engine::status(&advisories_folder(data))
+}
+
+/// Where the advisories lie in the scanner's data folder.
+fn advisories_folder(data: &Path) -> std::path::PathBuf {
+    data.join("advisories")
 }

@@ -4,6 +4,7 @@ pub(in crate::gateway) mod branding;
 pub(in crate::gateway) mod browser;
 pub(in crate::gateway) mod chain;
 pub(in crate::gateway) mod diagnosis;
+pub(in crate::gateway) mod extraction_code;
 pub(in crate::gateway) mod filter;
 pub(in crate::gateway) mod finding;
 pub(in crate::gateway) mod identity;

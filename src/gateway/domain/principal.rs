@@ -53,7 +53,8 @@ mod tests {
     #[test]
     fn the_key_depends_on_issuer_and_subject_and_on_nothing_shown() {
         let alice = user("https://id.example", "7");
-        let renamed = Principal { name: "Bob".into(), email: "b@acme.example".into(), role: Role::Administrator, ..alice.clone() };
+        let renamed =
+            Principal { name: "Bob".into(), email: "b@acme.example".into(), role: Role::Administrator, ..alice.clone() };
         assert_eq!(alice.key(), renamed.key());
         assert_ne!(alice.key(), user("https://id.example", "8").key());
         assert_ne!(user("a", "bc").key(), user("ab", "c").key());

@@ -78,13 +78,29 @@ impl Credentials {
     }
 
     /// The service and a call with the tenant's active server key; `None` when there is no active key.
-    pub(in crate::gateway) async fn server_key(&self, tenant: &TenantId, request_id: &str) -> Result<Option<(ScanningService, Call)>, Error> {
+    pub(in crate::gateway) async fn server_key(
+        &self,
+        tenant: &TenantId,
+        request_id: &str,
+    ) -> Result<Option<(ScanningService, Call)>, Error> {
         let service = self.directory.of(tenant)?.service.clone();
         let key = self.vault.active(tenant).await?;
         Ok(key.map(|(_, key)| {
             let credential = Credential::ServerKey(key);
             (service, Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English })
         }))
+    }
+
+    /// The service and a call with this server key, active or not: for testing it.
+    pub(in crate::gateway) fn with_key(
+        &self,
+        tenant: &TenantId,
+        request_id: &str,
+        key: Secret,
+    ) -> Result<(ScanningService, Call), Error> {
+        let service = self.directory.of(tenant)?.service.clone();
+        let credential = Credential::ServerKey(key);
+        Ok((service, Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English }))
     }
 }
 

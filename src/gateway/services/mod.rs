@@ -6,6 +6,9 @@ pub(in crate::gateway) mod directory;
 pub(in crate::gateway) mod error;
 pub(in crate::gateway) mod findings;
 pub(in crate::gateway) mod health;
+pub(in crate::gateway) mod keys;
+pub(in crate::gateway) mod share_page;
+pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod lists;
 pub(in crate::gateway) mod live;
@@ -30,6 +33,9 @@ pub(in crate::gateway) struct Actor {
 pub(in crate::gateway) struct Services {
     pub(in crate::gateway) findings: findings::Findings,
     pub(in crate::gateway) health: health::Health,
+    pub(in crate::gateway) keys: keys::Keys,
+    pub(in crate::gateway) share_pages: share_page::SharePages,
+    pub(in crate::gateway) shares: shares::Shares,
     pub(in crate::gateway) home: home::Home,
     pub(in crate::gateway) live: live::Live,
     pub(in crate::gateway) reports: reports::Reports,

@@ -15,7 +15,7 @@ use crate::platform::random;
 const ENDED: &str = "session-ended";
 /// What is left of an ended session, so that nothing written late is taken for one.
 pub(super) const TOMBSTONE: &[u8] = b"ended";
-const TOMBSTONE_KEPT: std::time::Duration = std::time::Duration::from_secs(3600);
+const TOMBSTONE_KEPT: std::time::Duration = std::time::Duration::from_hours(1);
 const PURPOSE: &str = "login";
 
 /// Names one sign-in. It is in the sealed session and mixed into the key of the token record, so it is kept as a secret;

@@ -48,7 +48,11 @@ impl SignedIn {
 impl fmt::Debug for SignedIn {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tenant, user) = (&self.principal.tenant, self.principal.key());
-        out.debug_struct("SignedIn").field("tenant", tenant).field("user", &user).field("login", &self.login).finish_non_exhaustive()
+        out.debug_struct("SignedIn")
+            .field("tenant", tenant)
+            .field("user", &user)
+            .field("login", &self.login)
+            .finish_non_exhaustive()
     }
 }
 

@@ -22,7 +22,7 @@ use crate::platform::random;
 
 const PURPOSE: &str = "session";
 /// A session in use is given more time at most this often.
-const EXTEND_EVERY: Duration = Duration::from_secs(60);
+const EXTEND_EVERY: Duration = Duration::from_mins(1);
 /// Length of a handle in characters.
 const HANDLE: usize = 43;
 

@@ -162,7 +162,7 @@ impl TokenSource {
             return if good { Ok(current.set.access) } else { Err(TokenError::SignInAgain) };
         };
         match refresher.refresh(token).await {
-            Ok(refreshed) => self.publish(tenant, login, current, refreshed).await,
+            Ok(new) => self.publish(tenant, login, current, new).await,
             Err(RefreshError::Trouble) => self.make_do(login, current.set),
             Err(RefreshError::Refused) => self.give_up(tenant, login, &current).await,
         }

@@ -22,7 +22,7 @@ use crate::platform::random;
 /// Memory for pages of the file.
 const PAGES: usize = 32 * 1024 * 1024;
 /// How long the last fencing number is remembered.
-const FENCE_KEPT: Duration = Duration::from_secs(24 * 3600);
+const FENCE_KEPT: Duration = Duration::from_hours(24);
 
 const RECORD: char = 'r';
 const SET: char = 's';
@@ -266,7 +266,9 @@ fn open_file(path: &Path) -> Result<Database, OpenError> {
     match std::panic::catch_unwind(open) {
         Ok(Ok(database)) => Ok(database),
         Ok(Err(redb::Error::DatabaseAlreadyOpen)) => Err(OpenError::InUse(name)),
-        Ok(Err(redb::Error::Io(error))) if error.kind() != std::io::ErrorKind::InvalidData && error.kind() != std::io::ErrorKind::UnexpectedEof => {
+        Ok(Err(redb::Error::Io(error)))
+            if error.kind() != std::io::ErrorKind::InvalidData && error.kind() != std::io::ErrorKind::UnexpectedEof =>
+        {
             Err(OpenError::Refused(name, error.to_string()))
         }
         Ok(Err(_)) | Err(_) => Err(OpenError::Damaged(name)),

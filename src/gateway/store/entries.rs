@@ -65,16 +65,16 @@ impl Entry {
 
 /// The two tables, open for writing.
 pub(super) struct Entries<'t> {
-    entries: Table<'t, &'static str, &'static [u8]>,
-    expiry: Table<'t, (i64, &'static str), ()>,
+    by_name: Table<'t, &'static str, &'static [u8]>,
+    by_expiry: Table<'t, (i64, &'static str), ()>,
     now: Timestamp,
 }
 
 impl<'t> Entries<'t> {
     pub(super) fn open(transaction: &'t WriteTransaction, now: Timestamp) -> Result<Self, Unavailable> {
-        let entries = transaction.open_table(ENTRIES).map_err(failed)?;
-        let expiry = transaction.open_table(EXPIRY).map_err(failed)?;
-        Ok(Self { entries, expiry, now })
+        let by_name = transaction.open_table(ENTRIES).map_err(failed)?;
+        let by_expiry = transaction.open_table(EXPIRY).map_err(failed)?;
+        Ok(Self { by_name, by_expiry, now })
     }
 
     /// The instant this transaction counts as.
@@ -91,9 +91,9 @@ impl<'t> Entries<'t> {
     pub(super) fn set(&mut self, name: &str, entry: &Entry) -> Result<(), Unavailable> {
         self.forget_expiry(name)?;
         if let Some(at) = entry.expires {
-            self.expiry.insert((at.0, name), ()).map_err(failed)?;
+            self.by_expiry.insert((at.0, name), ()).map_err(failed)?;
         }
-        self.entries.insert(name, entry.write().as_slice()).map_err(failed)?;
+        self.by_name.insert(name, entry.write().as_slice()).map_err(failed)?;
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl<'t> Entries<'t> {
         let entry = self.raw(name)?;
         if entry.is_some() {
             self.forget_expiry(name)?;
-            self.entries.remove(name).map_err(failed)?;
+            self.by_name.remove(name).map_err(failed)?;
         }
         Ok(entry.filter(|entry| entry.lives(self.now)))
     }
@@ -110,26 +110,26 @@ impl<'t> Entries<'t> {
     /// Deletes at most `limit` entries that ran out. How many.
     pub(super) fn sweep(&mut self, limit: usize) -> Result<usize, Unavailable> {
         let due = self
-            .expiry
+            .by_expiry
             .range(..=(self.now.0, ""))
             .map_err(failed)?
             .take(limit)
             .map(|item| item.map(|(key, _)| (key.value().0, key.value().1.to_owned())).map_err(failed))
             .collect::<Result<Vec<_>, _>>()?;
         for (at, name) in &due {
-            self.expiry.remove((*at, name.as_str())).map_err(failed)?;
-            self.entries.remove(name.as_str()).map_err(failed)?;
+            self.by_expiry.remove((*at, name.as_str())).map_err(failed)?;
+            self.by_name.remove(name.as_str()).map_err(failed)?;
         }
         Ok(due.len())
     }
 
     fn raw(&self, name: &str) -> Result<Option<Entry>, Unavailable> {
-        Ok(self.entries.get(name).map_err(failed)?.and_then(|bytes| Entry::read(bytes.value())))
+        Ok(self.by_name.get(name).map_err(failed)?.and_then(|bytes| Entry::read(bytes.value())))
     }
 
     fn forget_expiry(&mut self, name: &str) -> Result<(), Unavailable> {
         if let Some(at) = self.raw(name)?.and_then(|entry| entry.expires) {
-            self.expiry.remove((at.0, name)).map_err(failed)?;
+            self.by_expiry.remove((at.0, name)).map_err(failed)?;
         }
         Ok(())
     }

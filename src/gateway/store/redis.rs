@@ -32,7 +32,7 @@ pub(in crate::gateway) struct RedisSettings {
 const SLOWEST_RETRY: Duration = Duration::from_secs(1);
 const FASTEST_RETRY: Duration = Duration::from_millis(50);
 /// How long the last fencing number is remembered.
-const FENCE_KEPT: Duration = Duration::from_secs(24 * 3600);
+const FENCE_KEPT: Duration = Duration::from_hours(24);
 /// Calls that may wait for their turn on the one connection.
 const QUEUE: usize = 1024;
 
@@ -68,7 +68,8 @@ impl Redis {
             .set_pipeline_buffer_size(QUEUE);
         let connection = ConnectionManager::new_lazy_with_config(client.clone(), config).map_err(wrong)?;
         let board = Board::default();
-        let listener = Listener { client, board: board.clone(), prefix: settings.prefix.clone(), timeout: settings.connect_timeout };
+        let listener =
+            Listener { client, board: board.clone(), prefix: settings.prefix.clone(), timeout: settings.connect_timeout };
         let end = shutdown.clone();
         shutdown.spawn(async move {
             tokio::select! {

@@ -27,7 +27,7 @@ const PURPOSE: &str = "server-keys";
 /// Changes by others that one change gives way to.
 const TRIES: usize = 50;
 /// Use of a key is noted at most this often.
-const NOTE_USE_EVERY: Duration = Duration::from_secs(60);
+const NOTE_USE_EVERY: Duration = Duration::from_mins(1);
 /// Most keys a tenant can have.
 pub(in crate::gateway) const MOST_KEYS: usize = 20;
 /// A key of fewer characters shows none of them.

@@ -2,7 +2,7 @@
 
 use actix_web::web::{self, ServiceConfig};
 
-use super::handlers::{assets, findings, home, live, ops, reports, signin, tasks, uploads};
+use super::handlers::{assets, findings, home, keys, live, ops, reports, share_page, shares, signin, tasks, uploads};
 use super::urls;
 
 /// All routes of the portal.
@@ -11,6 +11,9 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     sign_in(config);
     scans(config);
     results(config);
+    sharing(config);
+    shared(config);
+    server_keys(config);
 }
 
 fn operations(config: &mut ServiceConfig) {
@@ -27,6 +30,35 @@ fn sign_in(config: &mut ServiceConfig) {
         .route(urls::CALLBACK, web::get().to(signin::complete))
         .route(urls::LOGOUT, web::post().to(signin::sign_out))
         .route(urls::SIGNED_OUT, web::get().to(signin::signed_out));
+}
+
+fn sharing(config: &mut ServiceConfig) {
+    config
+        .route(urls::SHARES, web::get().to(shares::list))
+        .route(urls::SHARES, web::post().to(shares::create))
+        .route(urls::SHARES_NEW, web::get().to(shares::new))
+        .route(urls::SHARE_END, web::post().to(shares::end));
+}
+
+/// For people without an account.
+fn shared(config: &mut ServiceConfig) {
+    config
+        .route(urls::DOOR, web::get().to(share_page::door))
+        .route(urls::DOOR, web::head().to(share_page::door))
+        .route(urls::DOOR, web::post().to(share_page::open))
+        .route(urls::SHARE_VIEW, web::get().to(share_page::view))
+        .route(urls::SHARE_FINDING, web::get().to(share_page::finding))
+        .route(urls::SHARE_REPORT, web::get().to(share_page::report))
+        .route(urls::SHARE_CLOSE, web::post().to(share_page::close));
+}
+
+fn server_keys(config: &mut ServiceConfig) {
+    config
+        .route(urls::KEYS, web::get().to(keys::list))
+        .route(urls::KEYS, web::post().to(keys::add))
+        .route(urls::KEY_TEST, web::post().to(keys::test))
+        .route(urls::KEY_ACTIVATE, web::post().to(keys::activate))
+        .route(urls::KEY_REMOVE, web::post().to(keys::remove));
 }
 
 /// `/tasks/new` stands before `/tasks/{task}`: the first that fits is taken.

@@ -25,7 +25,7 @@ pub(in crate::gateway) const UPLOADS: &str = "/uploads";
 pub(in crate::gateway) const UPLOAD: &str = "/uploads/{sha256}";
 pub(in crate::gateway) const SHARES: &str = "/shares";
 pub(in crate::gateway) const SHARES_NEW: &str = "/shares/new";
-pub(in crate::gateway) const SHARE_END: &str = "/shares/{share}/end";
+pub(in crate::gateway) const SHARE_END: &str = "/shares/{handle}/end";
 pub(in crate::gateway) const DOOR: &str = "/s/{share}";
 pub(in crate::gateway) const SHARE_VIEW: &str = "/s/{share}/view";
 pub(in crate::gateway) const SHARE_FINDING: &str = "/s/{share}/view/findings/{vul}";
@@ -94,8 +94,9 @@ pub(in crate::gateway) fn share_new(task: &TaskId, vul: Option<&VulId>) -> Strin
     }
 }
 
-pub(in crate::gateway) fn share_end(id: &ShareId) -> String {
-    fill(SHARE_END, &[id.as_str()])
+/// `handle` stands for the id: an address of a signed-in page never holds a working share id.
+pub(in crate::gateway) fn share_end(handle: &str) -> String {
+    fill(SHARE_END, &[handle])
 }
 
 pub(in crate::gateway) fn door(id: &ShareId) -> String {

@@ -1,10 +1,5 @@
 //! The identity provider over sockets: a provider of its own for each test, with a clock that is moved by hand.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::missing_panics_doc,
-    reason = "helpers of tests fail the test they help"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail the test they help")]
 
 mod grants;
 mod pages;
@@ -26,12 +21,12 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use url::Url;
 
-pub const CALLBACK: &str = "http://localhost:8080/auth/callback";
-pub const VERIFIER: &str = "a-verifier-of-43-characters-or-more-0123456789";
+pub(crate) const CALLBACK: &str = "http://localhost:8080/auth/callback";
+pub(crate) const VERIFIER: &str = "a-verifier-of-43-characters-or-more-0123456789";
 
-pub struct Provider {
-    pub issuer: String,
-    pub clock: Clock,
+pub(crate) struct Provider {
+    pub(crate) issuer: String,
+    pub(crate) clock: Clock,
     shutdown: Shutdown,
     http: reqwest::Client,
 }
@@ -56,7 +51,7 @@ fn user(name: &str, organization: &str, role: &str) -> (String, User) {
     (name.to_owned(), user)
 }
 
-pub fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         listen: "127.0.0.1:0".parse().unwrap(),
         issuer: "http://127.0.0.1:0".to_owned(),
@@ -82,31 +77,31 @@ fn http() -> reqwest::Client {
 }
 
 impl Provider {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::with(settings(), Clock::manual(Timestamp(1_790_000_000_000))).await
     }
 
-    pub async fn with(settings: Settings, clock: Clock) -> Self {
+    pub(crate) async fn with(settings: Settings, clock: Clock) -> Self {
         let shutdown = Shutdown::default();
         let running = Idp::start(settings, clock.clone(), &shutdown).await.unwrap();
         Self { issuer: running.issuer().to_owned(), clock, shutdown, http: http() }
     }
 
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.shutdown.begin();
         self.shutdown.drain(Duration::from_secs(10)).await;
     }
 
-    pub fn get(&self, path: &str) -> RequestBuilder {
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
         self.http.get(format!("{}{path}", self.issuer))
     }
 
-    pub fn post(&self, path: &str) -> RequestBuilder {
+    pub(crate) fn post(&self, path: &str) -> RequestBuilder {
         self.http.post(format!("{}{path}", self.issuer))
     }
 
     /// A path of the authorization endpoint; `changes` replace, add or (with an empty value) leave out parameters.
-    pub fn authorize(changes: &[(&str, &str)]) -> String {
+    pub(crate) fn authorize(changes: &[(&str, &str)]) -> String {
         let challenge = URL_SAFE_NO_PAD.encode(sha256(VERIFIER.as_bytes()));
         let mut all = BTreeMap::from([
             ("response_type", "code"),
@@ -124,7 +119,7 @@ impl Provider {
     }
 
     /// Opens the login form and sends it; gives the answer.
-    pub async fn log_in(&self, path: &str, name: &str, password: &str) -> Response {
+    pub(crate) async fn log_in(&self, path: &str, name: &str, password: &str) -> Response {
         let form = self.get(path).send().await.unwrap();
         let cookie = cookies(&form);
         let html = form.text().await.unwrap();
@@ -138,18 +133,18 @@ impl Provider {
     }
 
     /// A code for alice at acme.
-    pub async fn code(&self, changes: &[(&str, &str)]) -> String {
+    pub(crate) async fn code(&self, changes: &[(&str, &str)]) -> String {
         let answer = self.log_in(&Self::authorize(changes), "alice", "alice").await;
         query(&answer)["code"].clone()
     }
 
-    pub async fn token(&self, form: &[(&str, &str)]) -> (u16, Value) {
+    pub(crate) async fn token(&self, form: &[(&str, &str)]) -> (u16, Value) {
         let answer = self.post("/oauth/token").form(form).send().await.unwrap();
         assert_eq!(answer.headers()["cache-control"], "no-store");
         (answer.status().as_u16(), answer.json().await.unwrap())
     }
 
-    pub async fn exchange(&self, code: &str) -> (u16, Value) {
+    pub(crate) async fn exchange(&self, code: &str) -> (u16, Value) {
         self.token(&[
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -162,7 +157,7 @@ impl Provider {
         .await
     }
 
-    pub async fn refresh(&self, token: &str) -> (u16, Value) {
+    pub(crate) async fn refresh(&self, token: &str) -> (u16, Value) {
         self.token(&[
             ("grant_type", "refresh_token"),
             ("refresh_token", token),
@@ -173,37 +168,37 @@ impl Provider {
     }
 
     /// Tokens of alice at acme.
-    pub async fn tokens(&self) -> Value {
+    pub(crate) async fn tokens(&self) -> Value {
         let (status, tokens) = self.exchange(&self.code(&[]).await).await;
         assert_eq!(status, 200, "{tokens}");
         tokens
     }
 
-    pub async fn userinfo(&self, access: &str) -> u16 {
+    pub(crate) async fn userinfo(&self, access: &str) -> u16 {
         self.get("/oauth/userinfo").bearer_auth(access).send().await.unwrap().status().as_u16()
     }
 }
 
 /// Name and value of all cookies an answer sets.
-pub fn cookies(answer: &Response) -> String {
+pub(crate) fn cookies(answer: &Response) -> String {
     let set = answer.headers().get_all("set-cookie").iter().map(|cookie| cookie.to_str().unwrap());
     set.map(|cookie| cookie.split(';').next().unwrap()).collect::<Vec<_>>().join("; ")
 }
 
 /// The query of the address an answer leads to.
-pub fn query(answer: &Response) -> BTreeMap<String, String> {
+pub(crate) fn query(answer: &Response) -> BTreeMap<String, String> {
     assert_eq!(answer.status(), 303);
     Url::parse(answer.headers()["location"].to_str().unwrap()).unwrap().query_pairs().into_owned().collect()
 }
 
-pub fn between(text: &str, before: &str, after: &str) -> String {
+pub(crate) fn between(text: &str, before: &str, after: &str) -> String {
     text.split_once(before).unwrap().1.split_once(after).unwrap().0.to_owned()
 }
 
-pub fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+pub(crate) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap()
 }
 
-pub fn state_file(folder: &tempfile::TempDir) -> Option<PathBuf> {
-    Some(folder.path().join("idp.json"))
+pub(crate) fn state_file(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("idp.json")
 }

@@ -2,6 +2,8 @@
 
 use super::{CALLBACK, Provider, query, text};
 
+type Form<'f> = &'f [(&'f str, &'f str)];
+
 #[tokio::test]
 async fn as_long_as_client_and_address_are_unknown_errors_are_pages() {
     let provider = Provider::start().await;
@@ -52,7 +54,7 @@ async fn once_they_are_known_errors_go_back_with_state_and_issuer() {
 async fn the_token_endpoint_names_what_is_wrong() {
     let provider = Provider::start().await;
     let (id, secret) = (("client_id", "acme"), ("client_secret", "acme-secret"));
-    let wrong: [(&[(&str, &str)], u16, &str); 10] = [
+    let wrong: [(Form<'_>, u16, &str); 10] = [
         (&[], 401, "invalid_client"),
         (&[id], 401, "invalid_client"),
         (&[id, ("client_secret", "guess")], 401, "invalid_client"),

@@ -5,6 +5,7 @@ mod admin;
 mod form;
 mod path;
 mod query;
+mod share_visitor;
 mod signed_in;
 mod upload;
 
@@ -12,5 +13,6 @@ pub(in crate::gateway) use admin::Admin;
 pub(in crate::gateway) use form::{Form, OpenForm};
 pub(in crate::gateway) use path::Path;
 pub(in crate::gateway) use query::Query;
+pub(in crate::gateway) use share_visitor::{AtDoor, ShareVisitor, grant_cookie};
 pub(in crate::gateway) use signed_in::{CsrfHeader, SignedIn};
 pub(in crate::gateway) use upload::UploadForm;

@@ -1,10 +1,13 @@
 //! Extract, one service call, then a view or a redirect. Nothing else is decided here.
 
 pub(in crate::gateway) mod assets;
+pub(in crate::gateway) mod keys;
+pub(in crate::gateway) mod ops;
+pub(in crate::gateway) mod share_page;
+pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod findings;
 pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod live;
-pub(in crate::gateway) mod ops;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod signin;
 pub(in crate::gateway) mod tasks;

@@ -1,5 +1,9 @@
-//! The portal's own routes over sockets, against a scanning service that does as it is told.
+//! The portal's pages, driven through the real routes and middleware against a programmable scanning service on a socket.
 
+mod bench;
+mod keys;
 mod scan_bench;
 mod scan_service;
 mod scans;
+mod share_page;
+mod shares;

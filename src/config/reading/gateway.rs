@@ -1,0 +1,247 @@
+//! Reads the settings of the gateway, and checks what has to fit together across its sections.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
+
+use crate::config::checks;
+use crate::config::gateway::{
+    Backend, Claims, Gateway, Identity, Limits, Profile, PublicAuth, SealingKey, Server, Service, Session, Store, Tenant,
+    Upstream,
+};
+use crate::config::section::Section;
+use crate::platform::secret::Secret;
+
+/// Stands for an address that could not be read.
+pub(super) const FALLBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// Anything but zero.
+pub(super) const fn positive() -> RangeInclusive<u64> {
+    1..=9_007_199_254_740_992
+}
+
+pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
+    let defaults = section.raw("tenant");
+    let gateway = Gateway {
+        server: section.table("server", server),
+        session: section.table("session", session),
+        store: section.table("store", store),
+        keys: section.series("keys", key),
+        upstream: section.table("upstream", upstream),
+        limits: section.table("limits", limits),
+        tenants: section.each("tenants", &defaults, tenant),
+    };
+    keys_fit(section, &gateway.keys);
+    tenants_fit(section, &gateway.tenants);
+    cookie_fits(section, &gateway);
+    gateway
+}
+
+fn server(section: &mut Section<'_>) -> Server {
+    let server = Server {
+        listen: section.maybe_parsed("listen", checks::LISTEN, checks::listen).unwrap_or(FALLBACK),
+        workers: section.number("workers", 0..=1024),
+        shutdown_seconds: section.number("shutdown_seconds", 0..=3600),
+        trusted_proxies: section.list("trusted_proxies"),
+    };
+    section.every("trusted_proxies", &server.trusted_proxies, "a network such as 10.0.0.0/8", checks::network);
+    server
+}
+
+fn session(section: &mut Section<'_>) -> Session {
+    let session = Session {
+        cookie_name: section.checked("cookie_name", "a cookie name such as __Host-cardea", checks::cookie_name),
+        idle_minutes: section.number("idle_minutes", 1..=43_200),
+        absolute_hours: section.number("absolute_hours", 1..=720),
+        flow_minutes: section.number("flow_minutes", 1..=60),
+        refresh_ahead_seconds: section.number("refresh_ahead_seconds", 0..=3600),
+        default_token_seconds: section.number("default_token_seconds", 1..=86_400),
+    };
+    if session.idle_minutes > session.absolute_hours.saturating_mul(60) {
+        section.problem("idle_minutes", "is longer than absolute_hours", "a session cannot be idle for longer than it lives");
+    }
+    session
+}
+
+fn store(section: &mut Section<'_>) -> Store {
+    let store = Store {
+        backend: section.choice("backend", ("embedded", Backend::Embedded), &[("redis", Backend::Redis)]),
+        path: section.path("path"),
+        redis_url: section.optional_secret("redis_url"),
+        redis_prefix: section.text("redis_prefix"),
+        connect_timeout_ms: section.number("connect_timeout_ms", 1..=600_000),
+        response_timeout_ms: section.number("response_timeout_ms", 1..=600_000),
+    };
+    let of_redis = |url: &Secret| ["redis://", "rediss://"].iter().any(|scheme| url.expose().starts_with(scheme));
+    match &store.redis_url {
+        Some(url) if !of_redis(url) => section.problem("redis_url", "does not fit", "expected redis:// or rediss:// and a host"),
+        None if store.backend == Backend::Redis && !section.has_problem_at("redis_url") => {
+            section.problem("redis_url", "is missing", "the backend \"redis\" needs it: set it, or redis_url_file");
+        }
+        _ => {}
+    }
+    store
+}
+
+fn key(section: &mut Section<'_>) -> SealingKey {
+    let key = SealingKey {
+        id: section.checked("id", "1 to 32 characters", |id| (1..=32).contains(&id.len())),
+        key: section.secret("key"),
+    };
+    if !key.key.expose().is_empty() && !checks::sealing_key(key.key.expose()) {
+        section.problem("key", "is not 32 bytes in base64", "make one with: openssl rand -base64 32");
+    }
+    key
+}
+
+fn upstream(section: &mut Section<'_>) -> Upstream {
+    Upstream {
+        connect_timeout_ms: section.number("connect_timeout_ms", 1..=600_000),
+        timeout_ms: section.number("timeout_ms", 1..=600_000),
+        idle_timeout_ms: section.number("idle_timeout_ms", 1..=600_000),
+        max_answer_bytes: section.number("max_answer_bytes", 1024..=1_073_741_824),
+        retries: section.number("retries", 0..=10),
+    }
+}
+
+fn limits(section: &mut Section<'_>) -> Limits {
+    Limits {
+        upload_bytes: section.number("upload_bytes", positive()),
+        form_bytes: section.number("form_bytes", 1024..=16_777_216),
+        body_idle_seconds: section.number("body_idle_seconds", 1..=3600),
+        share_wrong_codes: section.number("share_wrong_codes", 1..=1000),
+        share_window_seconds: section.number("share_window_seconds", 1..=604_800),
+        share_grant_minutes: section.number("share_grant_minutes", 1..=1440),
+        sign_ins_per_minute: section.number("sign_ins_per_minute", 1..=100_000),
+        live_minutes: section.number("live_minutes", 1..=1440),
+        live_poll_ms: section.number("live_poll_ms", 100..=60_000),
+    }
+}
+
+fn tenant(id: &str, section: &mut Section<'_>) -> Tenant {
+    section.named(id);
+    let tenant = Tenant {
+        name: section.checked("name", "a name to show", |name| !name.trim().is_empty()),
+        hosts: section.list("hosts"),
+        public_url: section.checked(
+            "public_url",
+            "scheme and host such as https://portal.example.com, nothing after it",
+            |text| checks::origin(text).is_some(),
+        ),
+        logo: section.checked("logo", "a path below static/, or nothing", |path| !path.starts_with('/') && !path.contains("..")),
+        accent: section.checked("accent", "a colour such as #2457d6", checks::colour),
+        frame_ancestors: section.list("frame_ancestors"),
+        identity: section.table("identity", identity),
+        service: section.table("service", service),
+    };
+    section.every("hosts", &tenant.hosts, "a host in lower case, with its port unless that is the scheme's own", checks::host);
+    let is_origin = |text: &str| checks::origin(text).is_some();
+    section.every("frame_ancestors", &tenant.frame_ancestors, "an origin such as https://intranet.example.com", is_origin);
+    if tenant.hosts.is_empty() && !section.has_problem_at("hosts") {
+        section.problem("hosts", "is empty", "name at least the host of public_url");
+    }
+    if let Some(url) = checks::origin(&tenant.public_url) {
+        let shown = tenant.public_url.split_once("://").map_or("", |(_, host)| host);
+        if !tenant.hosts.is_empty() && !tenant.hosts.iter().any(|host| host == shown) {
+            section.problem(
+                "public_url",
+                format!("names {shown}, which is not among `hosts`"),
+                "add it to `hosts`, or change public_url",
+            );
+        }
+        if url.scheme() == "http" && !checks::on_loopback(&url) {
+            section.problem("public_url", "is http on a host that is not this machine", "use https: sessions need it");
+        }
+    }
+    tenant
+}
+
+fn identity(section: &mut Section<'_>) -> Identity {
+    let address = |text: &str| checks::web_address(text).is_some();
+    let or_empty = |text: &str| text.is_empty() || checks::web_address(text).is_some();
+    let profiles = [("oidc", Profile::Oidc), ("strict", Profile::Strict)];
+    let identity = Identity {
+        profile: section.choice("profile", ("seed", Profile::Seed), &profiles),
+        auth_url: section.checked("auth_url", checks::WEB_ADDRESS, address),
+        browser_auth_url: section.checked("browser_auth_url", checks::WEB_ADDRESS, or_empty),
+        client_id: section.checked("client_id", "the id the identity provider gave this portal", |id| !id.is_empty()),
+        client_secret: section.secret("client_secret"),
+        scopes: section.list("scopes"),
+        revocation_url: section.checked("revocation_url", checks::WEB_ADDRESS, or_empty),
+        claims: section.table("claims", claims),
+        administrator_values: section.list("administrator_values"),
+    };
+    if identity.profile != Profile::Seed && !identity.scopes.iter().any(|scope| scope == "openid") {
+        section.problem("scopes", "lacks \"openid\"", "the profiles \"oidc\" and \"strict\" ask for an id_token: add it");
+    }
+    identity
+}
+
+fn claims(section: &mut Section<'_>) -> Claims {
+    let mut paths = |key: &str| {
+        let paths = section.list(key);
+        section.every(key, &paths, "a dotted path of claims such as realm_access.roles", checks::claim_path);
+        paths
+    };
+    let claims = Claims { subject: paths("subject"), name: paths("name"), email: paths("email"), role: paths("role") };
+    if claims.subject.is_empty() && !section.has_problem_at("subject") {
+        section.problem("subject", "is empty", "without a subject nobody can be told apart: name the claim, e.g. sub");
+    }
+    claims
+}
+
+fn service(section: &mut Section<'_>) -> Service {
+    let mounted = |path: &str| path.is_empty() || (path.starts_with('/') && !path.ends_with('/') && !path.contains("//"));
+    Service {
+        base_url: section.checked("base_url", checks::WEB_ADDRESS, |text| checks::web_address(text).is_some()),
+        prefix: section.checked("prefix", "a path such as /scanner", mounted),
+        public_auth: section.choice("public_auth", ("none", PublicAuth::None), &[("sk", PublicAuth::Sk)]),
+    }
+}
+
+fn keys_fit(section: &mut Section<'_>, keys: &[SealingKey]) {
+    if keys.is_empty() && !section.has_problem_at("keys") {
+        let hint = "add [[gateway.keys]] with id and key or key_file; make a key with: openssl rand -base64 32";
+        section.problem("keys", "has no key", hint);
+    }
+    for (index, key) in keys.iter().enumerate() {
+        if keys.iter().take(index).any(|earlier| earlier.id == key.id) && !key.id.is_empty() {
+            section.problem(&format!("keys.{index}.id"), "is the id of another key too", "ids have to differ");
+        }
+    }
+}
+
+fn tenants_fit(section: &mut Section<'_>, tenants: &BTreeMap<String, Tenant>) {
+    if tenants.is_empty() && !section.has_problem_at("tenants") {
+        section.problem(
+            "tenants",
+            "has no tenant",
+            "add a section [gateway.tenants.ID] with name, hosts, public_url, identity, service",
+        );
+    }
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
+    for (id, tenant) in tenants {
+        for host in &tenant.hosts {
+            if let Some(owner) = owners.insert(host, id) {
+                let message = format!("names {host}, which tenant {owner} names too");
+                section.problem(&format!("tenants.{id}.hosts"), message, "a host belongs to exactly one tenant");
+            }
+        }
+    }
+}
+
+/// A cookie without the prefix `__Host-` could be set by a neighbour host or travel without TLS: fine on one's own machine only.
+fn cookie_fits(section: &mut Section<'_>, gateway: &Gateway) {
+    let secured = gateway.session.cookie_name.starts_with("__Host-");
+    let plain = |tenant: &Tenant| checks::origin(&tenant.public_url).filter(|url| url.scheme() == "http");
+    let all_plain = gateway.tenants.values().all(|tenant| plain(tenant).is_some_and(|url| checks::on_loopback(&url)));
+    let own_machine = gateway.server.listen.ip().is_loopback() && all_plain;
+    if !secured && !own_machine {
+        let hint = "name it __Host-…; another name is for http on loopback only (server.listen and every public_url)";
+        section.problem("session.cookie_name", "lacks the prefix __Host-", hint);
+    }
+    if secured && gateway.tenants.values().any(|tenant| plain(tenant).is_some()) {
+        let hint = "browsers keep __Host- cookies over https only: use https, or another cookie name on loopback";
+        section.problem("session.cookie_name", "has the prefix __Host-, yet a tenant's public_url is http", hint);
+    }
+}

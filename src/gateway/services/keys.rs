@@ -1,0 +1,106 @@
+//! Server keys of a tenant, as its administrators keep them. The text of a key comes in once and goes to the service only.
+
+use super::Actor;
+use super::credentials::Credentials;
+use super::error::Error;
+use crate::contract::tasks::Search;
+use crate::gateway::domain::server_key::ServerKey;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::upstream::Kind;
+use crate::gateway::vault::Vault;
+use crate::platform::hostile::Hostile;
+use crate::platform::secret::Secret;
+
+/// The longest key that is taken.
+pub(in crate::gateway) const LONGEST_KEY: usize = 512;
+/// The longest label, in characters.
+pub(in crate::gateway) const LONGEST_LABEL: usize = 60;
+
+/// The use cases. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct Keys {
+    credentials: Credentials,
+    vault: Vault,
+}
+
+/// What the service said to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Verdict {
+    Accepted,
+    Refused,
+}
+
+impl Keys {
+    pub(in crate::gateway) const fn new(credentials: Credentials, vault: Vault) -> Self {
+        Self { credentials, vault }
+    }
+
+    /// The keys of the administrator's tenant, oldest first.
+    pub(in crate::gateway) async fn list(&self, actor: &Actor) -> Result<Vec<ServerKey>, Error> {
+        Ok(self.vault.list(&actor.principal.tenant).await?)
+    }
+
+    /// One key of the tenant.
+    pub(in crate::gateway) async fn one(&self, actor: &Actor, id: &str) -> Result<ServerKey, Error> {
+        self.list(actor).await?.into_iter().find(|key| key.id == id).ok_or(Error::NotFound)
+    }
+
+    /// Keeps a new key and shows it to the service once. A service that cannot be reached does not stand in the way.
+    pub(in crate::gateway) async fn add(&self, actor: &Actor, label: &str, key: &Secret) -> Result<(), Error> {
+        let (label, text) = (label.trim(), key.expose().trim());
+        if label.is_empty() || label.chars().count() > LONGEST_LABEL {
+            return Err(Error::Invalid(format!("A label needs 1 to {LONGEST_LABEL} characters.")));
+        }
+        if text.is_empty() || text.len() > LONGEST_KEY || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let words = format!("This is no server key: it must be 1 to {LONGEST_KEY} visible ASCII characters without blanks.");
+            return Err(Error::Invalid(words));
+        }
+        let tenant = &actor.principal.tenant;
+        let added = self.vault.add(tenant, Hostile::from(label), Secret::new(text), actor.principal.name.clone()).await?;
+        tracing::info!(key = added.id, fingerprint = added.fingerprint, by = actor.principal.key(), "a server key was added");
+        if let Err(error) = self.tested(tenant, &actor.request_id, &added.id).await {
+            tracing::info!(%error, "the new server key could not be tested");
+        }
+        Ok(())
+    }
+
+    /// Asks the service for something harmless with the key and writes down what it said.
+    pub(in crate::gateway) async fn test(&self, actor: &Actor, id: &str) -> Result<Verdict, Error> {
+        self.tested(&actor.principal.tenant, &actor.request_id, id).await
+    }
+
+    /// Makes a key the active one after the service accepted it; a refused key stays as it is.
+    pub(in crate::gateway) async fn activate(&self, actor: &Actor, id: &str) -> Result<(), Error> {
+        if self.test(actor, id).await? == Verdict::Refused {
+            let words = "The scanning service does not accept this key, so it was not made active. The active key is as before.";
+            return Err(Error::Conflict(words.to_owned()));
+        }
+        self.vault.activate(&actor.principal.tenant, id).await?;
+        tracing::info!(key = id, by = actor.principal.key(), "a server key was made active");
+        Ok(())
+    }
+
+    /// Deletes a key for good.
+    pub(in crate::gateway) async fn remove(&self, actor: &Actor, id: &str) -> Result<(), Error> {
+        let removed = self.vault.remove(&actor.principal.tenant, id).await?;
+        tracing::info!(key = removed.id, was_active = removed.active, by = actor.principal.key(), "a server key was removed");
+        Ok(())
+    }
+
+    async fn tested(&self, tenant: &TenantId, request_id: &str, id: &str) -> Result<Verdict, Error> {
+        let (_, key) = self.vault.reveal(tenant, id).await?;
+        let (service, call) = self.credentials.with_key(tenant, request_id, key)?;
+        let search = Search { page: Some(0), size: Some(1), ..Search::default() };
+        let (verdict, words) = match service.search_tasks(&call, &search).await {
+            Ok(_) => (Verdict::Accepted, "Accepted"),
+            Err(error) => match error.kind {
+                Kind::Unauthorized => (Verdict::Refused, "Not accepted: the service does not know this key"),
+                Kind::Forbidden => (Verdict::Refused, "Not accepted: the key may not read tasks"),
+                Kind::Subscription => (Verdict::Refused, "Not accepted: the subscription does not cover this"),
+                _ => return Err(error.into()),
+            },
+        };
+        self.vault.note_test(tenant, id, verdict == Verdict::Accepted, Hostile::from(words)).await?;
+        Ok(verdict)
+    }
+}

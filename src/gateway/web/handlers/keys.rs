@@ -1,0 +1,98 @@
+//! Server keys: administrators add, test, activate and remove them. The text of a key is in no answer.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use serde::Deserialize;
+
+use crate::gateway::services::Services;
+use crate::gateway::services::error::Error;
+use crate::gateway::services::keys::Verdict;
+use crate::gateway::web::error::{WebError, see_other};
+use crate::gateway::web::extract::{Admin, Form, Path};
+use crate::gateway::web::page::{Flash, Page};
+use crate::gateway::web::urls;
+use crate::gateway::web::views::keys::{List, Problem, Remove};
+use crate::platform::secret::Secret;
+
+pub(in crate::gateway) async fn list(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let keys = services.keys.list(&actor).await?;
+    page.show(&List::new(&page, &keys, Problem::default()))
+}
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct NewKey {
+    label: String,
+    key: Secret,
+}
+
+pub(in crate::gateway) async fn add(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+    Form(new): Form<NewKey>,
+) -> Result<HttpResponse, WebError> {
+    match services.keys.add(&actor, &new.label, &new.key).await {
+        Ok(()) => Ok(page.go_with_news(urls::KEYS, Flash::KeyAdded)),
+        Err(Error::Invalid(words) | Error::Conflict(words)) => {
+            let keys = services.keys.list(&actor).await?;
+            let problem = Problem { words, label: new.label.into() };
+            page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &List::new(&page, &keys, problem))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Nothing {}
+
+pub(in crate::gateway) async fn test(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+    Path(id): Path<String>,
+    _form: Form<Nothing>,
+) -> Result<HttpResponse, WebError> {
+    match services.keys.test(&actor, &id).await? {
+        Verdict::Accepted => Ok(page.go_with_news(urls::KEYS, Flash::KeyWorks)),
+        // The list tells it, in the row of the key.
+        Verdict::Refused => Ok(see_other(urls::KEYS)),
+    }
+}
+
+pub(in crate::gateway) async fn activate(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+    Path(id): Path<String>,
+    _form: Form<Nothing>,
+) -> Result<HttpResponse, WebError> {
+    services.keys.activate(&actor, &id).await?;
+    Ok(page.go_with_news(urls::KEYS, Flash::KeyActivated))
+}
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Removal {
+    #[serde(default)]
+    confirm: String,
+}
+
+/// Asks first; removes when the page that asked sent its form.
+pub(in crate::gateway) async fn remove(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+    Path(id): Path<String>,
+    Form(removal): Form<Removal>,
+) -> Result<HttpResponse, WebError> {
+    if removal.confirm != "yes" {
+        let key = services.keys.one(&actor, &id).await?;
+        return page.show(&Remove::new(&page, &key));
+    }
+    services.keys.remove(&actor, &id).await?;
+    Ok(page.go_with_news(urls::KEYS, Flash::KeyRemoved))
+}

@@ -1,0 +1,402 @@
+//! A portal with two tenants on an embedded store, a scanning service that answers as told, and a browser.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::TcpListener;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use actix_web::cookie::Cookie;
+use actix_web::dev::ServiceResponse;
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::from_fn;
+use actix_web::test::TestRequest;
+use actix_web::web::{self, Bytes, Data};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, test};
+use futures_util::future::LocalBoxFuture;
+use serde_json::{Value, json};
+
+use crate::config::gateway::{Limits, Tenant, Upstream};
+use crate::gateway::domain::principal::Principal;
+use crate::gateway::domain::role::Role;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::services::Services;
+use crate::gateway::services::credentials::Credentials;
+use crate::gateway::services::directory::Directory;
+use crate::gateway::services::health::Health;
+use crate::gateway::services::keys::Keys;
+use crate::gateway::services::share_page::SharePages;
+use crate::gateway::services::shares::Shares;
+use crate::gateway::services::signin::SignIn;
+use crate::gateway::session::{
+    CookieSettings, Flows, LoginId, Portal, RefreshSettings, Sessions, Settings, TokenSet, TokenSource, Tokens,
+};
+use crate::gateway::store::Store;
+use crate::gateway::upstream::Transport;
+use crate::gateway::vault::Vault;
+use crate::gateway::web::error::see_other;
+use crate::gateway::web::middleware::request::Callers;
+use crate::gateway::web::middleware::{csrf, error_page, headers, request, tenant};
+use crate::gateway::web::routes;
+use crate::gateway::web::site::Sites;
+use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::seal::Ring;
+use crate::platform::secret::Secret;
+use crate::platform::shutdown::Shutdown;
+
+pub(super) const USER_TOKEN: &str = "user-token-of-alice";
+pub(super) const GOOD_KEY: &str = "sk-good-0123456789-LAST";
+/// Breaks out of text, attributes and scripts where nothing escapes.
+pub(super) const XSS: &str =
+    "\"'><script>alert(1)</script><img src=x onerror=alert(2)><a href=javascript:alert(3)>x</a>{{7*7}}\u{202e}";
+
+/// What the service holds and what was asked of it.
+#[derive(Default)]
+pub(super) struct Fake {
+    pub(super) shares: HashMap<String, FakeShare>,
+    /// Method, path, authorization, body.
+    pub(super) asked: Vec<(String, String, String, String)>,
+    /// Answers every call with this status instead.
+    pub(super) broken: Option<u16>,
+    next: u32,
+}
+
+#[derive(Clone)]
+pub(super) struct FakeShare {
+    pub(super) kind: &'static str,
+    pub(super) code: Option<String>,
+    pub(super) body: Value,
+}
+
+pub(super) type State = Arc<Mutex<Fake>>;
+
+fn row() -> Value {
+    json!({
+        "vulId": "v1", "taskId": "t1", "severity": "CRITICAL", "title": format!("Title {XSS}"), "category": XSS, "cweId": XSS,
+        "cveIds": [XSS], "description": format!("line one\n{XSS}"), "confidence": XSS,
+        "component": {"name": XSS, "version": XSS, "purl": XSS, "path": XSS}, "fixedVersion": XSS,
+    })
+}
+
+fn detail() -> Value {
+    let mut detail = row();
+    let more = json!({
+        "taskLang": XSS, "location": XSS, "verifyResult": XSS, "aliases": [XSS], "affectedRange": XSS, "published": XSS,
+        "pocScript": format!("curl -H 'Cookie: sid=TOPSECRET99' https://a\n{XSS}"), "pocScriptOutput": XSS,
+        "evidence": [{"kind": XSS, "path": XSS, "detail": format!("Authorization: Bearer TOPSECRET99\n{XSS}")}],
+        "references": [{"type": XSS, "title": XSS, "url": "javascript:alert(4)"}, {"type": "A", "url": format!("https://evil.example/{XSS}")}],
+        "fixSuggestion": json!({"principle": XSS, "fixExplanation": XSS}).to_string(),
+        "source": {"file": XSS, "method": XSS, "message": XSS}, "codeSnippet": [XSS],
+    });
+    for (name, value) in more.as_object().unwrap() {
+        detail[name] = value.clone();
+    }
+    detail
+}
+
+fn refused(status: u16) -> HttpResponse {
+    HttpResponse::build(StatusCode::from_u16(status).unwrap())
+        .json(json!({"success": false, "message": XSS, "data": {"errCode": u32::from(status) * 10}}))
+}
+
+async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> HttpResponse {
+    let path = request.uri().path().strip_prefix("/scanner/api").unwrap_or_default().to_owned();
+    let bearer = request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
+    let sent: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let mut fake = state.lock().unwrap();
+    fake.asked.push((request.method().to_string(), path.clone(), bearer.clone(), String::from_utf8_lossy(&body).into_owned()));
+    if let Some(status) = fake.broken {
+        return refused(status);
+    }
+    if let Some(rest) = path.strip_prefix("/v1/shares/public/") {
+        return public(&fake, request.method(), rest, &sent);
+    }
+    let user = bearer == format!("Bearer {USER_TOKEN}");
+    if !user && bearer != format!("Bearer {GOOD_KEY}") {
+        return refused(401);
+    }
+    match (request.method().as_str(), path.as_str()) {
+        ("POST", "/v1/shares/generate-id") => {
+            fake.next += 1;
+            let id = format!("made-share-{}", fake.next);
+            HttpResponse::Ok().json(json!({"shareId": id}))
+        }
+        ("POST", "/v1/shares") => {
+            let kind = if sent["shareType"] == "REPORT" { "REPORT" } else { "VUL" };
+            let code = sent["extractionCode"].as_str().map(str::to_owned);
+            let share = FakeShare { kind, code, body: sent.clone() };
+            fake.shares.insert(sent["shareId"].as_str().unwrap().to_owned(), share);
+            HttpResponse::Ok().json(json!({"shareId": sent["shareId"], "expiredAt": sent["expiredAt"]}))
+        }
+        ("POST", "/v1/shares/search") => {
+            let rows: Vec<Value> = fake
+                .shares
+                .iter()
+                .map(|(id, share)| {
+                    json!({"shareId": id, "taskId": "t1", "projectName": XSS, "shareType": share.kind, "vulIds": ["v1"],
+                        "needExtractionCode": share.code.is_some(), "expiredAt": null, "createdAt": "2026-11-28T01:00:00Z", "createdBy": XSS})
+                })
+                .collect();
+            HttpResponse::Ok().json(json!({"total": rows.len(), "data": rows}))
+        }
+        ("POST", "/v1/shares/delete") => {
+            fake.shares.remove(sent["shareIds"][0].as_str().unwrap());
+            HttpResponse::Ok().finish()
+        }
+        ("POST", "/v1/tasks/search") => HttpResponse::Ok().json(json!({"data": [], "total": 0})),
+        ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
+            "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
+        ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
+        ("GET", "/v2/tasks/t1/report") => {
+            HttpResponse::Ok().content_type("text/html").body(format!("report with {} {XSS}", request.query_string()))
+        }
+        _ => refused(404),
+    }
+}
+
+fn public(fake: &Fake, method: &Method, rest: &str, sent: &Value) -> HttpResponse {
+    let (id, below) = rest.split_once('/').unwrap_or((rest, ""));
+    let Some(share) = fake.shares.get(id) else { return refused(404) };
+    let right = match (&share.code, method) {
+        (None, _) => true,
+        (Some(_), &Method::GET) => return refused(403),
+        (Some(code), _) => sent["extractionCode"] == json!(code),
+    };
+    if !right {
+        return refused(403);
+    }
+    match below {
+        "" => HttpResponse::Ok().json(json!({"shareId": id, "shareType": share.kind, "projectName": XSS, "lang": "JAVA", "taskId": "t1",
+            "expiredAt": "2026-12-05T23:59:59Z", "resultsStat": {"total": 1, "criticalCount": 1}, "vuls": [row()], "exploitChains": []})),
+        "vuls/v1" => HttpResponse::Ok().json(detail()),
+        _ => refused(404),
+    }
+}
+
+/// Answers until the test process ends.
+fn service(state: &State) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let state = Data::from(Arc::clone(state));
+    std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(
+            HttpServer::new(move || App::new().app_data(state.clone()).default_service(web::to(answer)))
+                .workers(1)
+                .disable_signals()
+                .listen(listener)
+                .unwrap()
+                .run(),
+        )
+    });
+    format!("http://{address}")
+}
+
+/// The portal's application: from a request to its answer.
+pub(super) struct Site(pub(super) Box<dyn Fn(TestRequest) -> LocalBoxFuture<'static, ServiceResponse>>);
+
+pub(super) struct Bench {
+    pub(super) fake: State,
+    pub(super) clock: Clock,
+    pub(super) services: Services,
+    pub(super) sessions: Sessions,
+    pub(super) sites: Sites,
+    pub(super) tokens: Tokens,
+    pub(super) vault: Vault,
+    _folder: tempfile::TempDir,
+}
+
+fn tenant_settings(name: &str, service: &str, scheme: &str) -> Tenant {
+    serde_json::from_value(json!({
+        "name": format!("{name} & Sons"), "hosts": [format!("{name}.example")], "public_url": format!("{scheme}://{name}.example"),
+        "logo": "", "accent": "#0b5c57",
+        "identity": {"profile": "seed", "auth_url": "http://127.0.0.1:9", "browser_auth_url": "", "client_id": "c", "client_secret": "s",
+            "scopes": [], "revocation_url": "", "claims": {"subject": [], "name": [], "email": [], "role": []}, "administrator_values": []},
+        "service": {"base_url": service, "prefix": "/scanner", "public_auth": "none"},
+    }))
+    .unwrap()
+}
+
+impl Bench {
+    /// Tenants `acme` (https) and `globex` (http) at the same service.
+    pub(super) fn new() -> Self {
+        let fake = State::default();
+        let address = service(&fake);
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(Timestamp(1_795_828_230_250));
+        let store = Store::embedded(&folder.path().join("store.redb"), clock.clone()).unwrap();
+        let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
+        let limits: Limits = serde_json::from_value(json!({
+            "upload_bytes": 1, "form_bytes": 65536, "body_idle_seconds": 30, "share_wrong_codes": 5, "share_wrong_codes_anywhere": 20,
+            "share_wrong_codes_lifetime": 100, "share_window_seconds": 900, "share_grant_minutes": 30, "sign_ins_per_minute": 9,
+            "live_minutes": 1, "live_poll_ms": 1000,
+        }))
+        .unwrap();
+        let upstream: Upstream =
+            serde_json::from_value(json!({"connect_timeout_ms": 2000, "timeout_ms": 10000, "idle_timeout_ms": 10000,
+            "max_answer_bytes": 1_000_000, "retries": 0}))
+            .unwrap();
+        let tenants: BTreeMap<TenantId, Tenant> = [("acme", "https"), ("globex", "http")]
+            .into_iter()
+            .map(|(name, scheme)| (TenantId::parse(name).unwrap(), tenant_settings(name, &address, scheme)))
+            .collect();
+        let directory = Directory::new(&tenants, &Transport::new(&upstream).unwrap(), &clock).unwrap();
+        let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(12));
+        let refresh = RefreshSettings { ahead: Duration::from_mins(1), default_lifetime: Duration::from_mins(5) };
+        let source = TokenSource::new(tokens.clone(), clock.clone(), refresh, Shutdown::default());
+        let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
+        let credentials = Credentials::new(directory.clone(), source, vault.clone());
+        let cookie = CookieSettings { name: "__Host-cardea".to_owned(), secure: true };
+        let settings = Settings { cookie, idle: Duration::from_hours(1), absolute: Duration::from_hours(12) };
+        let services = Services {
+            health: Health(store.clone()),
+            keys: Keys::new(credentials.clone(), vault.clone()),
+            share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(&ring), vault.clone(), &limits),
+            shares: Shares::new(credentials, store.clone(), Arc::clone(&ring), vault.clone(), clock.clone()),
+            signin: SignIn {
+                directory,
+                flows: Flows::new(store.clone(), Arc::clone(&ring), clock.clone(), Duration::from_mins(10)),
+                tokens: tokens.clone(),
+                store: store.clone(),
+                clock: clock.clone(),
+                default_lifetime: Duration::from_mins(5),
+                per_minute: 9,
+            },
+        };
+        let sites = Sites::new(tenants.iter().map(|(id, tenant)| (id.clone(), tenant)));
+        let sessions = Sessions::new(store, ring, clock.clone(), settings).unwrap();
+        Self { fake, clock, services, sessions, sites, tokens, vault, _folder: folder }
+    }
+
+    pub(super) fn share(&self, id: &str, kind: &'static str, code: Option<&str>) {
+        let share = FakeShare { kind, code: code.map(str::to_owned), body: Value::Null };
+        self.fake.lock().unwrap().shares.insert(id.to_owned(), share);
+    }
+
+    /// How often the service was asked for something whose path ends so.
+    pub(super) fn asked(&self, path: &str) -> usize {
+        self.fake.lock().unwrap().asked.iter().filter(|(_, asked, ..)| asked.ends_with(path)).count()
+    }
+
+    /// The portal, with an extra address that signs in (`/test/sign-in/{name}/{role}`).
+    pub(super) async fn portal(&self) -> Site {
+        let (sites, sessions) = (self.sites.clone(), self.sessions.clone());
+        let callers = Callers { trusted: Arc::from([]), clock: self.clock.clone() };
+        let app = App::new()
+            .app_data(Data::new(self.services.clone()))
+            .app_data(Data::new(sessions.clone()))
+            .app_data(Data::new(self.tokens.clone()))
+            .app_data(Data::new(self.clock.clone()))
+            .configure(routes::all)
+            .route("/test/sign-in/{name}/{role}", web::get().to(sign_in))
+            .wrap(sessions.layer())
+            .wrap(from_fn(csrf::csrf))
+            .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
+            .wrap(from_fn(error_page::error_page))
+            .wrap(from_fn(headers::headers))
+            .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)));
+        let service = Rc::new(test::init_service(app).await);
+        Site(Box::new(move |request| {
+            let service = Rc::clone(&service);
+            Box::pin(async move { test::call_service(&*service, request.to_request()).await.map_into_boxed_body() })
+        }))
+    }
+}
+
+async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>) -> HttpResponse {
+    let context = crate::gateway::web::context::Context::of(&request);
+    let tenant = context.site.unwrap().tenant.clone();
+    let name = request.match_info().get("name").unwrap().to_owned();
+    let role = if request.match_info().get("role") == Some("admin") { Role::Administrator } else { Role::Member };
+    let login = LoginId::new().unwrap();
+    let expires_at = clock.now().after(Duration::from_hours(10));
+    let set = TokenSet { access: Secret::new(USER_TOKEN), refresh: None, id_token: None, expires_at };
+    tokens.store(&tenant, &login, &set).await.unwrap();
+    let (issuer, subject) = ("https://id.example".to_owned(), name.clone());
+    let principal = Principal { tenant, issuer, subject, name: name.as_str().into(), email: "".into(), role };
+    Portal::of(&request).sign_in(principal, login).unwrap();
+    see_other("/shares")
+}
+
+/// What came back.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: actix_web::http::header::HeaderMap,
+    pub(super) body: String,
+}
+
+impl Answer {
+    pub(super) fn header(&self, name: &str) -> String {
+        self.headers.get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+    }
+
+    /// The value of the first form field with this name.
+    pub(super) fn field(&self, name: &str) -> String {
+        let at = self.body.find(&format!("name=\"{name}\"")).unwrap_or_else(|| panic!("no field {name} in {}", self.body));
+        let value = self.body[at..].split("value=\"").nth(1).unwrap();
+        value.split('"').next().unwrap().to_owned()
+    }
+
+    /// No markup of the service came through, and nothing of the page needs anything inline.
+    pub(super) fn is_clean(&self) {
+        for bad in [
+            "<script>alert",
+            "<img src=x",
+            "<a href=javascript",
+            "href=\"javascript:",
+            " style=",
+            " onclick=",
+            "\u{202e}",
+            "TOPSECRET99",
+        ] {
+            assert!(!self.body.contains(bad), "{bad} in {}", self.body);
+        }
+        assert!(self.header("content-security-policy").contains("default-src 'none'"), "{:?}", self.headers);
+        assert_eq!(self.header("cache-control"), "no-store");
+    }
+}
+
+/// A browser with its cookies, at one address of the network.
+pub(super) struct Browser {
+    pub(super) host: &'static str,
+    pub(super) address: &'static str,
+    pub(super) cookies: Vec<Cookie<'static>>,
+}
+
+impl Browser {
+    pub(super) fn new(host: &'static str) -> Self {
+        Self { host, address: "192.0.2.7:4000", cookies: Vec::new() }
+    }
+
+    pub(super) async fn get(&mut self, portal: &Site, path: &str) -> Answer {
+        self.send(portal, Method::GET, path, None).await
+    }
+
+    pub(super) async fn post(&mut self, portal: &Site, path: &str, form: &[(&str, &str)]) -> Answer {
+        self.send(portal, Method::POST, path, Some(form)).await
+    }
+
+    async fn send(&mut self, portal: &Site, method: Method, path: &str, form: Option<&[(&str, &str)]>) -> Answer {
+        let mut request = TestRequest::with_uri(path)
+            .method(method)
+            .peer_addr(self.address.parse().unwrap())
+            .insert_header(("host", self.host))
+            .insert_header(("accept", "text/html"))
+            .insert_header(("sec-fetch-site", "same-origin"));
+        for cookie in self.cookies.iter().filter(|cookie| path.starts_with(cookie.path().unwrap_or("/"))) {
+            request = request.cookie(cookie.clone());
+        }
+        if let Some(form) = form {
+            request = request.set_form(form);
+        }
+        let answer = (portal.0)(request).await;
+        for cookie in answer.response().cookies() {
+            self.cookies.retain(|old| old.name() != cookie.name());
+            if !cookie.value().is_empty() {
+                self.cookies.push(cookie.into_owned());
+            }
+        }
+        let (status, headers) = (answer.status(), answer.headers().clone());
+        let body = String::from_utf8(test::read_body(answer).await.to_vec()).unwrap();
+        Answer { status, headers, body }
+    }
+}

@@ -1,0 +1,192 @@
+//! The recipient's side.
+
+use super::bench::{Bench, Browser, GOOD_KEY};
+use crate::gateway::domain::tenant::TenantId;
+use crate::platform::secret::Secret;
+
+#[actix_web::test]
+async fn the_door_is_the_same_for_every_id_and_asks_nobody() {
+    let bench = Bench::new();
+    bench.share("real", "REPORT", Some("ABCDEFGH"));
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    let real = browser.get(&portal, "/s/real").await;
+    real.is_clean();
+    assert_eq!(real.status, 200);
+    for other in ["/s/made-up", "/s/x", "/s/%3Cscript%3E", "/s/%E2%80%AE", &format!("/s/{}", "y".repeat(128))] {
+        let answer = browser.get(&portal, other).await;
+        assert_eq!((answer.status, &answer.body), (real.status, &real.body), "{other}");
+    }
+    assert!(bench.fake.lock().unwrap().asked.is_empty());
+    assert_eq!(real.header("referrer-policy"), "no-referrer");
+    assert!(real.header("x-robots-tag").contains("noindex"));
+    assert!(real.body.contains("autocomplete=\"one-time-code\"") && !real.body.contains("maxlength"));
+    assert!(real.body.contains("acme &#38; Sons"), "{}", real.body);
+}
+
+#[actix_web::test]
+async fn wrong_unknown_and_codeless_answers_look_the_same() {
+    let bench = Bench::new();
+    bench.share("real", "VUL", Some("ABCDEFGH"));
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    let wrong = browser.post(&portal, "/s/real", &[("code", "WRONGWRONG")]).await;
+    let unknown = browser.post(&portal, "/s/made-up", &[("code", "WRONGWRONG")]).await;
+    let codeless = browser.post(&portal, "/s/real", &[]).await;
+    let nothing = browser.post(&portal, "/s/made-up", &[]).await;
+    assert_eq!(wrong.status, 403);
+    for other in [unknown, codeless, nothing] {
+        assert_eq!((other.status, &other.body), (wrong.status, &wrong.body));
+    }
+    wrong.is_clean();
+    assert!(browser.cookies.is_empty());
+    let empty = browser.post(&portal, "/s/real", &[("code", "  ")]).await;
+    assert_eq!(empty.status, 422);
+}
+
+#[actix_web::test]
+async fn a_right_code_opens_everything_that_was_shared_and_nothing_runs() {
+    let bench = Bench::new();
+    bench.share("real", "REPORT", Some("ABCDEFGH"));
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    let entered = browser.post(&portal, "/s/real", &[("code", " abcd-efgh ")]).await;
+    assert_eq!((entered.status.as_u16(), entered.header("location").as_str()), (303, "/s/real/view"));
+    let cookie = entered.header("set-cookie");
+    for part in ["__Secure-cardea-share-", "HttpOnly", "SameSite=Lax", "Secure", "Path=/s/real", "Max-Age=1800"] {
+        assert!(cookie.contains(part), "{part} in {cookie}");
+    }
+    let view = browser.get(&portal, "/s/real/view").await;
+    view.is_clean();
+    assert_eq!(view.status, 200);
+    assert!(view.body.contains("5 Dec 2026, 23:59 UTC") && view.body.contains("/s/real/view/findings/v1"));
+    assert!(!view.body.contains("ABCDEFGH"));
+    let finding = browser.get(&portal, "/s/real/view/findings/v1").await;
+    finding.is_clean();
+    assert_eq!(finding.status, 200);
+    assert!(finding.body.contains("[left out]") && finding.body.contains("[U+202E]"));
+    assert_eq!(browser.get(&portal, "/s/real/view/findings/other").await.status, 404);
+    assert!(bench.fake.lock().unwrap().asked.iter().all(|(_, _, bearer, _)| bearer.is_empty()));
+}
+
+#[actix_web::test]
+async fn a_report_comes_with_the_companys_key_and_only_for_report_shares() {
+    let bench = Bench::new();
+    bench.share("whole", "REPORT", None);
+    bench.share("single", "VUL", None);
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    assert_eq!(browser.get(&portal, "/s/whole/view/report?type=pdf").await.header("location"), "/s/whole");
+    assert_eq!(browser.post(&portal, "/s/whole", &[]).await.status, 303);
+    assert_eq!(browser.post(&portal, "/s/single", &[]).await.status, 303);
+    let without = browser.get(&portal, "/s/whole/view/report?type=html").await;
+    without.is_clean();
+    assert_eq!(without.status, 503);
+
+    let acme = TenantId::parse("acme").unwrap();
+    bench.vault.add(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
+    let report = browser.get(&portal, "/s/whole/view/report?type=html").await;
+    assert_eq!(report.status, 200, "{}", report.body);
+    assert!(report.body.starts_with("report with type=html"));
+    assert_eq!(report.header("content-security-policy"), "sandbox");
+    assert!(report.header("content-disposition").starts_with("attachment; filename=\"report_"));
+    assert!(bench.vault.list(&acme).await.unwrap()[0].last_used.is_some());
+    assert_eq!(browser.get(&portal, "/s/whole/view/report?type=exe").await.status, 400);
+    assert_eq!(browser.get(&portal, "/s/single/view/report?type=pdf").await.status, 404);
+    assert_eq!(bench.asked("/v2/tasks/t1/report"), 1);
+}
+
+#[actix_web::test]
+async fn a_grant_is_for_its_share_and_tenant_and_ends_when_asked() {
+    let bench = Bench::new();
+    bench.share("one", "VUL", Some("ABCDEFGH"));
+    bench.share("two", "VUL", Some("ABCDEFGH"));
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/one", &[("code", "ABCDEFGH")]).await;
+    let mut copied = browser.cookies[0].clone();
+    copied.set_path("/");
+    let mut other = Browser { cookies: vec![copied.clone()], ..Browser::new("acme.example") };
+    assert_eq!(other.get(&portal, "/s/two/view").await.header("location"), "/s/two");
+    let mut foreign = Browser { cookies: vec![copied], ..Browser::new("globex.example") };
+    assert_eq!(foreign.get(&portal, "/s/one/view").await.header("location"), "/s/one");
+
+    assert_eq!(browser.get(&portal, "/s/one/view").await.status, 200);
+    let mut kept = Browser { cookies: browser.cookies.clone(), ..Browser::new("acme.example") };
+    let done = browser.post(&portal, "/s/one/close", &[]).await;
+    done.is_clean();
+    assert!(browser.cookies.is_empty());
+    assert_eq!(kept.get(&portal, "/s/one/view").await.status, 303);
+}
+
+#[actix_web::test]
+async fn a_share_that_ends_meanwhile_gives_a_neutral_page() {
+    let bench = Bench::new();
+    bench.share("real", "VUL", Some("ABCDEFGH"));
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    bench.fake.lock().unwrap().shares.clear();
+    for path in ["/s/real/view", "/s/real/view/findings/v1", "/s/real/view/report"] {
+        let over = browser.get(&portal, path).await;
+        over.is_clean();
+        assert_eq!(over.status, 404, "{path}");
+        assert!(over.body.contains("has ended"));
+    }
+}
+
+#[actix_web::test]
+async fn five_wrong_codes_close_the_door_for_a_network_and_not_for_another() {
+    let bench = Bench::new();
+    bench.share("real", "VUL", Some("ABCDEFGH"));
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    for _ in 0..5 {
+        assert_eq!(browser.post(&portal, "/s/real", &[("code", "WRONGWRONG")]).await.status, 403);
+    }
+    let asked = bench.asked("/public/real");
+    let locked = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    assert_eq!((locked.status.as_u16(), locked.header("retry-after").as_str()), (429, "900"));
+    assert!(locked.body.contains("15 minutes"), "{}", locked.body);
+    assert_eq!(bench.asked("/public/real"), asked);
+    let mut elsewhere = Browser { address: "198.51.100.9:4000", ..Browser::new("acme.example") };
+    assert_eq!(elsewhere.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 303);
+    bench.clock.advance(std::time::Duration::from_secs(901));
+    assert_eq!(browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 303);
+}
+
+#[actix_web::test]
+async fn another_site_cannot_send_the_form_and_a_broken_service_is_told_as_such() {
+    let bench = Bench::new();
+    bench.share("real", "VUL", None);
+    let portal = bench.portal().await;
+    let request = actix_web::test::TestRequest::post()
+        .uri("/s/real")
+        .insert_header(("host", "acme.example"))
+        .insert_header(("sec-fetch-site", "cross-site"));
+    assert_eq!((portal.0)(request).await.status(), 403);
+    bench.fake.lock().unwrap().broken = Some(500);
+    let mut browser = Browser::new("acme.example");
+    let down = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    down.is_clean();
+    assert_eq!(down.status, 502);
+    bench.fake.lock().unwrap().broken = Some(429);
+    let slowed = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    slowed.is_clean();
+    assert_eq!((slowed.status.as_u16(), slowed.header("retry-after").as_str()), (429, "30"));
+}
+
+#[actix_web::test]
+async fn a_key_that_is_not_accepted_any_more_never_sends_a_recipient_to_sign_in() {
+    let bench = Bench::new();
+    bench.share("whole", "REPORT", None);
+    let acme = TenantId::parse("acme").unwrap();
+    bench.vault.add(&acme, "old".into(), Secret::new("sk-revoked-at-the-service"), "alice".into()).await.unwrap();
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/whole", &[]).await;
+    let report = browser.get(&portal, "/s/whole/view/report?type=pdf").await;
+    report.is_clean();
+    assert_eq!(report.status, 503);
+    assert!(report.body.contains("/s/whole/view"));
+}

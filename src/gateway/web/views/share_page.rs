@@ -1,0 +1,214 @@
+//! Pages for people without an account. No navigation, no sign-in; every value of the share is untrusted.
+
+use askama::Template;
+
+use super::finding_body::{Audience, FindingBody};
+use super::layout::Chrome;
+use super::words::{SeverityView, When, count};
+use crate::contract::ids::ShareId;
+use crate::contract::reports::ReportType;
+use crate::contract::results;
+use crate::gateway::domain::finding::{Finding, FindingRow, Severity};
+use crate::gateway::domain::share::{Kind, PublicShare};
+use crate::gateway::domain::task::Counts;
+use crate::gateway::web::page::Page;
+use crate::gateway::web::urls;
+use crate::platform::hostile::Hostile;
+
+/// What the door says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum DoorWords {
+    Welcome,
+    Empty,
+    Refused,
+    /// Seconds.
+    Wait(u64),
+}
+
+/// The door: the same for any id.
+#[derive(Template)]
+#[template(path = "share_page/door.html")]
+pub(in crate::gateway) struct Door {
+    chrome: Chrome,
+    /// Empty when there is nothing to say.
+    problem: String,
+}
+
+impl Door {
+    pub(in crate::gateway) fn new(page: &Page, words: DoorWords) -> Self {
+        let (title, problem) = match words {
+            DoorWords::Welcome => ("Open a shared result", String::new()),
+            DoorWords::Empty => ("Error: open a shared result", "Type or paste the extraction code first.".to_owned()),
+            DoorWords::Refused => ("Error: open a shared result", REFUSED.to_owned()),
+            DoorWords::Wait(seconds) => ("Please wait: open a shared result", waiting(seconds)),
+        };
+        Self { chrome: page.bare_chrome(title), problem }
+    }
+}
+
+const REFUSED: &str = "That did not open anything. The code may be mistyped, the link may be incomplete, or the share may have ended. \
+Compare both with the message you were sent.";
+
+fn waiting(seconds: u64) -> String {
+    let minutes = count(seconds.div_ceil(60).max(1), "minute", "minutes");
+    format!("There were too many wrong codes. Please try again in about {minutes}. A right code is not looked at before.")
+}
+
+/// Something was here, or nothing is to be had.
+#[derive(Template)]
+#[template(path = "share_page/closed.html")]
+pub(in crate::gateway) struct Closed {
+    chrome: Chrome,
+    heading: &'static str,
+    words: &'static str,
+    hint: &'static str,
+    back: Option<String>,
+}
+
+impl Closed {
+    pub(in crate::gateway) fn over(page: &Page) -> Self {
+        Self::new(
+            page,
+            "This share has ended",
+            "What was shared here is not open any more.",
+            "If you still need it, ask the person who sent you the link for a new one.",
+        )
+    }
+
+    pub(in crate::gateway) fn done(page: &Page) -> Self {
+        Self::new(
+            page,
+            "You are done",
+            "Your access in this browser has ended. Files you saved stay on your computer.",
+            "To look again, open the link you were sent and type the code again.",
+        )
+    }
+
+    pub(in crate::gateway) fn no_key(page: &Page, share: &ShareId) -> Self {
+        let words = "The report cannot be fetched at the moment, because the company has set up no access for downloads.";
+        let hint = "The findings are still open to you. For the report, ask the person who sent you the link.";
+        Self { back: Some(urls::share_view(share)), ..Self::new(page, "No report at the moment", words, hint) }
+    }
+
+    fn new(page: &Page, heading: &'static str, words: &'static str, hint: &'static str) -> Self {
+        Self { chrome: page.bare_chrome(heading), heading, words, hint, back: None }
+    }
+}
+
+/// What was shared.
+#[derive(Template)]
+#[template(path = "share_page/view.html")]
+pub(in crate::gateway) struct View {
+    chrome: Chrome,
+    project: String,
+    what: &'static str,
+    lang: String,
+    ends: When,
+    has_end: bool,
+    total: String,
+    counts: Vec<CountView>,
+    rows: Vec<Row>,
+    reports: Vec<ReportLink>,
+    close: String,
+}
+
+/// Number of findings of one severity.
+pub(in crate::gateway) struct CountView {
+    pub(in crate::gateway) severity: SeverityView,
+    pub(in crate::gateway) number: u64,
+}
+
+struct Row {
+    href: String,
+    title: String,
+    severity: SeverityView,
+    category: String,
+    component: String,
+}
+
+struct ReportLink {
+    href: String,
+    label: &'static str,
+}
+
+impl View {
+    pub(in crate::gateway) fn new(page: &Page, id: &ShareId, share: &PublicShare) -> Self {
+        let project = title(&share.project);
+        let (what, reports) = match &share.kind {
+            Kind::Report => (
+                "All findings and the report",
+                vec![
+                    ReportLink { href: urls::share_report(id, ReportType::Pdf), label: "Download the report (PDF)" },
+                    ReportLink { href: urls::share_report(id, ReportType::Html), label: "Download the report (HTML)" },
+                ],
+            ),
+            Kind::Findings => ("Chosen findings", Vec::new()),
+            Kind::Other(_) => ("A shared result", Vec::new()),
+        };
+        let total = if share.counts.total == 0 { share.findings.len() as u64 } else { share.counts.total };
+        Self {
+            chrome: page.bare_chrome(project.clone()),
+            project,
+            what,
+            lang: share.lang.short(40),
+            ends: When::of(share.expires),
+            has_end: share.expires.is_some(),
+            total: count(total, "finding", "findings"),
+            counts: counts(&share.counts),
+            rows: share.findings.iter().map(|row| Row::of(id, row)).collect(),
+            reports,
+            close: urls::share_close(id),
+        }
+    }
+}
+
+/// The four severities with their numbers, the most severe first.
+pub(in crate::gateway) fn counts(counts: &Counts) -> Vec<CountView> {
+    use results::Severity::{Critical, High, Low, Medium};
+    [(Critical, counts.critical), (High, counts.high), (Medium, counts.medium), (Low, counts.low)]
+        .into_iter()
+        .map(|(severity, number)| CountView { severity: SeverityView::of(&Severity::Known(severity)), number })
+        .collect()
+}
+
+impl Row {
+    fn of(share: &ShareId, row: &FindingRow) -> Self {
+        let component = row.component.as_ref().map(|part| format!("{} {}", part.name.short(80), part.version.short(40)));
+        Self {
+            href: urls::share_finding(share, &row.id),
+            title: if row.title.is_empty() { "Finding without a title".to_owned() } else { row.title.short(200) },
+            severity: SeverityView::of(&row.severity),
+            category: row.category.short(80),
+            component: component.unwrap_or_default(),
+        }
+    }
+}
+
+/// One finding of it.
+#[derive(Template)]
+#[template(path = "share_page/finding.html")]
+pub(in crate::gateway) struct SharedFinding {
+    chrome: Chrome,
+    title: String,
+    body: FindingBody,
+    back: String,
+    close: String,
+}
+
+impl SharedFinding {
+    pub(in crate::gateway) fn new(page: &Page, share: &ShareId, finding: &Finding) -> Self {
+        let title =
+            if finding.row.title.is_empty() { "Finding without a title".to_owned() } else { finding.row.title.short(300) };
+        Self {
+            chrome: page.bare_chrome(title.clone()),
+            title,
+            body: FindingBody::new(finding, Audience::Recipients),
+            back: urls::share_view(share),
+            close: urls::share_close(share),
+        }
+    }
+}
+
+fn title(project: &Hostile) -> String {
+    if project.is_empty() { "Shared result".to_owned() } else { project.short(200) }
+}

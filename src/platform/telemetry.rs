@@ -1,0 +1,40 @@
+//! The log: one subscriber per process, text for people or JSON for machines, on standard error. Whoever logs decides what
+//! is logged; secrets cannot be, their type does not print. A panic is logged once, here.
+
+use std::panic;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt;
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// Whether `text` is a level or a list of levels by module, as [`start`] takes it.
+#[must_use]
+pub fn is_filter(text: &str) -> bool {
+    !text.trim().is_empty() && EnvFilter::try_new(text).is_ok()
+}
+
+/// Starts logging for the whole process. A second call changes nothing: the first one's log goes on.
+pub fn start(filter: &str, format: Format) {
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match format {
+        Format::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
+        Format::Json => log.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init(),
+    };
+    if started.is_ok() {
+        panic::set_hook(Box::new(|info| {
+            let place = info.location().map(ToString::to_string).unwrap_or_default();
+            let said = info.payload().downcast_ref::<&str>().copied();
+            let said = said.or_else(|| info.payload().downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            tracing::error!(place, said, "a part of the program ended unexpectedly");
+        }));
+    }
+}

@@ -1,0 +1,226 @@
+//! The rules as data: rooms with what they may import, libraries with the rooms that may know them, names, sizes.
+
+/// A room: a module and everything below it that is no room of its own.
+pub(super) struct Room {
+    /// Module path without `crate::`; empty for the files at the top of `src`.
+    pub(super) name: &'static str,
+    /// Rooms it may import from.
+    pub(super) may: &'static [&'static str],
+}
+
+const fn room(name: &'static str, may: &'static [&'static str]) -> Room {
+    Room { name, may }
+}
+
+/// Every room. Arrows run one way: what is lower never names what is higher.
+pub(super) const ROOMS: &[Room] = &[
+    room("", &[]),
+    room("main", &["cli"]),
+    room("cli", &["app", "demo", "platform"]),
+    room("app", &["config", "demo", "gateway", "scanner", "idp", "platform"]),
+    room("demo", &["config", "platform"]),
+    room("contract", &[]),
+    room("platform", &[]),
+    room("config", &["config::gateway", "config::scanner", "config::idp", "config::telemetry", "platform"]),
+    room("config::gateway", &["platform"]),
+    room("config::scanner", &["platform"]),
+    room("config::idp", &["platform"]),
+    room("config::telemetry", &["platform"]),
+    room("idp", &["config::idp", "contract", "platform"]),
+    // The gateway: web -> services -> session, vault, cache, upstream -> store -> domain.
+    room(
+        "gateway",
+        &[
+            "gateway::web",
+            "gateway::services",
+            "gateway::session",
+            "gateway::vault",
+            "gateway::upstream",
+            "gateway::store",
+            "gateway::domain",
+            "config::gateway",
+            "contract",
+            "platform",
+        ],
+    ),
+    room(
+        "gateway::web",
+        &[
+            "gateway::web::middleware",
+            "gateway::web::extract",
+            "gateway::web::handlers",
+            "gateway::web::views",
+            "gateway::services",
+            "gateway::session",
+            "gateway::domain",
+            "config::gateway",
+            "contract",
+            "platform",
+        ],
+    ),
+    room(
+        "gateway::web::middleware",
+        &[
+            "gateway::web",
+            "gateway::web::views",
+            "gateway::services",
+            "gateway::session",
+            "gateway::domain",
+            "config::gateway",
+            "platform",
+        ],
+    ),
+    room(
+        "gateway::web::extract",
+        &[
+            "gateway::web",
+            "gateway::web::views",
+            "gateway::services",
+            "gateway::session",
+            "gateway::domain",
+            "config::gateway",
+            "contract",
+            "platform",
+        ],
+    ),
+    room(
+        "gateway::web::handlers",
+        &[
+            "gateway::web",
+            "gateway::web::extract",
+            "gateway::web::views",
+            "gateway::services",
+            "gateway::domain",
+            "contract",
+            "platform",
+        ],
+    ),
+    room("gateway::web::views", &["gateway::web", "gateway::domain", "contract", "platform"]),
+    room(
+        "gateway::services",
+        &[
+            "gateway::session",
+            "gateway::vault",
+            "gateway::upstream",
+            "gateway::store",
+            "gateway::domain",
+            "config::gateway",
+            "contract",
+            "platform",
+        ],
+    ),
+    room("gateway::session", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
+    room("gateway::vault", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
+    room("gateway::upstream", &["gateway::domain", "config::gateway", "contract", "platform"]),
+    room("gateway::store", &["gateway::domain", "config::gateway", "platform"]),
+    room("gateway::domain", &["contract", "config::gateway", "platform"]),
+    // The reference scanning service: web -> tasks -> engine, report -> store.
+    room(
+        "scanner",
+        &[
+            "scanner::web",
+            "scanner::tasks",
+            "scanner::identity",
+            "scanner::engine",
+            "scanner::report",
+            "scanner::store",
+            "config::scanner",
+            "contract",
+            "platform",
+        ],
+    ),
+    room(
+        "scanner::web",
+        &[
+            "scanner::tasks",
+            "scanner::identity",
+            "scanner::engine",
+            "scanner::report",
+            "scanner::store",
+            "config::scanner",
+            "contract",
+            "platform",
+        ],
+    ),
+    room("scanner::tasks", &["scanner::engine", "scanner::report", "scanner::store", "config::scanner", "contract", "platform"]),
+    room("scanner::report", &["scanner::engine", "scanner::store", "contract", "platform"]),
+    room("scanner::engine", &["config::scanner", "contract", "platform"]),
+    room("scanner::identity", &["config::scanner", "contract", "platform"]),
+    room("scanner::store", &["config::scanner", "contract", "platform"]),
+];
+
+/// Modules whose direct children have to be rooms; deeper folders belong to the room they are in.
+pub(super) const HALLS: &[&str] = &["src", "src/gateway", "src/gateway/web", "src/scanner"];
+
+/// Libraries that only some rooms know.
+pub(super) const OWNED: &[(&str, &[&str])] = &[
+    (
+        "actix_web",
+        &[
+            "gateway::web",
+            "gateway::web::middleware",
+            "gateway::web::extract",
+            "gateway::web::handlers",
+            "gateway::session",
+            "scanner::web",
+            "idp",
+        ],
+    ),
+    ("actix_session", &["gateway::session"]),
+    ("actix_multipart", &["gateway::web", "gateway::web::extract", "gateway::web::handlers", "scanner::web"]),
+    ("oauth2", &["gateway::upstream"]),
+    ("reqwest", &["gateway::upstream", "scanner::identity"]),
+    ("redis", &["gateway::store"]),
+    ("redb", &["gateway::store", "scanner::store"]),
+    ("askama", &["gateway::web::views", "scanner::report", "idp"]),
+    ("moka", &["gateway::cache", "scanner::identity", "scanner::web"]),
+    ("zip", &["gateway::upstream", "scanner::engine"]),
+    ("quick_xml", &["scanner::engine"]),
+    ("csv", &["scanner::engine"]),
+    ("typst", &["scanner::report"]),
+    ("typst_pdf", &["scanner::report"]),
+    ("typst_layout", &["scanner::report"]),
+    ("typst_assets", &["scanner::report"]),
+    ("comemo", &["scanner::report"]),
+    ("clap", &["cli"]),
+    ("tracing_subscriber", &["platform"]),
+    ("getrandom", &["platform"]),
+    ("secrecy", &["platform"]),
+    ("mimalloc", &["main"]),
+];
+
+/// The top of the checkout, without dotfiles.
+pub(super) const TOP: &[&str] =
+    &["Cargo.lock", "Cargo.toml", "Dockerfile", "LICENSE", "README.md", "config", "src", "static", "templates", "tests"];
+
+/// Dotfiles of the checkout.
+pub(super) const DOTFILES: &[&str] = &[
+    ".cargo",
+    ".ci",
+    ".clippy.toml",
+    ".config",
+    ".deny.toml",
+    ".dockerignore",
+    ".git",
+    ".gitattributes",
+    ".github",
+    ".gitignore",
+    ".rustfmt.toml",
+    ".typos.toml",
+];
+
+/// What grows at the top while one works; never committed.
+pub(super) const LITTER: &[&str] = &["target"];
+
+/// Names that say nothing about what is inside.
+pub(super) const EMPTY_NAMES: &[&str] =
+    &["util", "utils", "helper", "helpers", "common", "misc", "core", "types", "shared", "stuff"];
+
+/// Lines of a file, tests not counted.
+pub(super) const FILE_LINES: usize = 400;
+
+/// Lines of a handler.
+pub(super) const HANDLER_LINES: usize = 40;
+
+/// Where handlers are.
+pub(super) const HANDLERS: &[&str] = &["src/gateway/web/handlers", "src/scanner/web"];

@@ -1,0 +1,22 @@
+//! What tests of several rooms share: services on free ports, artifacts made on the spot, waiting without sleeping.
+
+pub(crate) mod jar;
+pub(crate) mod scanner;
+pub(crate) mod userinfo;
+
+use std::time::{Duration, Instant};
+
+/// How long anything that has to happen may take on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Asks again and again until `ask` gives something; fails loudly, saying `what` never came, when patience ends.
+pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = ask().await {
+            return found;
+        }
+        assert!(started.elapsed() < PATIENCE, "{what} never came");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
