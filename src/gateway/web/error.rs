@@ -167,7 +167,7 @@ impl From<Error> for WebError {
                 Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
             }
             Error::TooLarge(words) => Self::too_large(words),
-            Error::SignIn => Self::sign_in(super::urls::LOGIN.to_owned()),
+            Error::SignIn => Self::sign_in(super::urls::LOGIN_AGAIN.to_owned()),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
             Error::Unusable(words) => Self {
@@ -189,7 +189,7 @@ impl From<Error> for WebError {
 fn from_upstream(cause: &UpstreamError) -> WebError {
     match &cause.kind {
         Kind::NotFound => WebError::not_found(),
-        Kind::Unauthorized => WebError::sign_in(super::urls::LOGIN.to_owned()),
+        Kind::Unauthorized => WebError::sign_in(super::urls::LOGIN_AGAIN.to_owned()),
         Kind::Forbidden => WebError::forbidden("The scanning service does not allow this for your account."),
         Kind::Invalid | Kind::Conflict if cause.text.is_empty() => {
             WebError::bad_request("The scanning service refused the request.")

@@ -7,6 +7,8 @@ use crate::contract::reports::{ReportLanguage, ReportType};
 
 pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
+/// For a session whose tokens are not good any more: asks the provider even though somebody is signed in.
+pub(in crate::gateway) const LOGIN_AGAIN: &str = "/auth/login?again=1";
 pub(in crate::gateway) const CALLBACK: &str = "/auth/callback";
 pub(in crate::gateway) const LOGOUT: &str = "/auth/logout";
 pub(in crate::gateway) const SIGNED_OUT: &str = "/auth/signed-out";

@@ -56,11 +56,8 @@ fn attachment(report: Report, task: &TaskId, form: ReportType) -> HttpResponse {
 /// The name the service proposes, made safe, with the ending of the form; else one of the task.
 fn file_name(report: &Report, task: &TaskId, form: ReportType) -> String {
     let ending = format!(".{}", form.as_str());
-    let named = report
-        .filename
-        .as_ref()
-        .map(Hostile::filename)
-        .unwrap_or_else(|| format!("report_{}", Hostile::from(task.as_str()).filename()));
+    let ours = || format!("report_{}", Hostile::from(task.as_str()).filename());
+    let named = report.filename.as_ref().map_or_else(ours, Hostile::filename);
     let stem = named.strip_suffix(&ending).unwrap_or(&named);
     format!("{stem}{ending}")
 }

@@ -21,6 +21,8 @@ use crate::platform::secret::Secret;
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Begin {
     return_to: Option<String>,
+    /// There is a session, but its tokens are no good.
+    again: Option<String>,
 }
 
 /// Sends the browser to the tenant's provider. With a live session it goes straight to its target.
@@ -32,7 +34,7 @@ pub(in crate::gateway) async fn begin(
     Query(query): Query<Begin>,
 ) -> Result<HttpResponse, WebError> {
     let target = ReturnTo::choose(query.return_to.as_deref(), urls::RETURN_TARGETS);
-    if Portal::of(&request).signed_in().is_some() {
+    if query.again.is_none() && Portal::of(&request).signed_in().is_some() {
         return Ok(see_other(target.as_str()));
     }
     let binding = binding(&request, &sessions);

@@ -58,7 +58,12 @@ fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
     if let (Some(address), true) = (&failure.sign_in, navigates) {
         let readable = matches!(*request.method(), Method::GET | Method::HEAD);
         let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        return see_other(if readable && address == urls::LOGIN { urls::login(back) } else { address.clone() }.as_str());
+        let address = match address.as_str() {
+            urls::LOGIN if readable => urls::login(back),
+            urls::LOGIN_AGAIN if readable => format!("{}&{}", urls::LOGIN_AGAIN, urls::pair("return_to", back)),
+            _ => address.clone(),
+        };
+        return see_other(&address);
     }
     let mut answer = HttpResponse::build(failure.status);
     if let Some(seconds) = failure.retry_after {

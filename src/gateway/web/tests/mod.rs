@@ -3,6 +3,7 @@
 mod bench;
 mod keys;
 mod scan_bench;
+mod scan_service;
 mod scans;
 mod share_page;
 mod shares;

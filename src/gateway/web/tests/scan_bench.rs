@@ -1,17 +1,17 @@
-//! A portal with a session, a scanning service that answers as told, and a client that can be slow, rude or gone.
+//! A portal with a session, and a client that can be slow, rude or gone.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use actix_web::middleware::from_fn;
-use actix_web::web::{self, Bytes, Data, PayloadConfig};
+use actix_web::web::{self, Data, PayloadConfig};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
-use futures_util::StreamExt as _;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use super::scan_service::{Service, serve};
 
 use crate::config::gateway::{Limits, Tenant, Upstream};
 use crate::gateway::domain::principal::Principal;
@@ -37,147 +37,14 @@ use crate::gateway::web::middleware::{csrf, error_page, headers, request, tenant
 use crate::gateway::web::routes;
 use crate::gateway::web::site::Sites;
 use crate::platform::clock::Clock;
-use crate::platform::digest::Running;
 use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
-
-/// What the service holds and what was asked of it.
-#[derive(Default)]
-pub(super) struct Service {
-    pub(super) tasks: Mutex<Vec<Value>>,
-    pub(super) findings: Mutex<Vec<Value>>,
-    /// Hashes of files that arrived whole.
-    pub(super) files: Mutex<Vec<String>>,
-    /// Bytes of files that arrived, whole or not.
-    pub(super) received: AtomicU64,
-    pub(super) created: Mutex<Vec<Value>>,
-    /// Media type and body of a report.
-    pub(super) report: Mutex<(String, String)>,
-    /// Passes over filters, as a service that does not know them.
-    pub(super) plain: std::sync::atomic::AtomicBool,
-}
-
-async fn search(request: HttpRequest, body: Bytes, service: Data<Service>) -> HttpResponse {
-    let sent: Value = serde_json::from_slice(&body).unwrap();
-    let mut rows = if request.path().ends_with("/results/search") {
-        service.findings.lock().unwrap().clone()
-    } else {
-        service.tasks.lock().unwrap().clone()
-    };
-    if !service.plain.load(Ordering::SeqCst) {
-        for filter in sent["filters"].as_array().unwrap() {
-            let field = filter["field"].as_str().unwrap();
-            rows.retain(|row| match (filter["operator"].as_str().unwrap(), &row[field]) {
-                ("IN", Value::String(have)) => filter["value"].as_array().unwrap().iter().any(|one| one == have),
-                ("LIKE", Value::String(have)) => have.contains(filter["value"].as_str().unwrap()),
-                _ => true,
-            });
-        }
-    }
-    let (page, size) = (sent["page"].as_u64().unwrap(), sent["size"].as_u64().unwrap());
-    let (total, first) = (rows.len(), usize::try_from(page * size).unwrap());
-    let data: Vec<Value> = rows.into_iter().skip(first).take(usize::try_from(size).unwrap()).collect();
-    HttpResponse::Ok().json(json!({ "data": data, "total": total }))
-}
-
-async fn task(id: web::Path<String>, service: Data<Service>) -> HttpResponse {
-    let tasks = service.tasks.lock().unwrap();
-    let found = tasks.iter().find(|task| task["taskId"] == json!(*id));
-    found.map_or_else(|| HttpResponse::NotFound().json(json!({"message": "no task"})), |task| HttpResponse::Ok().json(task))
-}
-
-async fn finding(path: web::Path<(String, String)>, service: Data<Service>) -> HttpResponse {
-    let findings = service.findings.lock().unwrap();
-    let found = findings.iter().find(|row| row["vulId"] == json!(path.1));
-    found.map_or_else(|| HttpResponse::NotFound().finish(), |row| HttpResponse::Ok().json(row))
-}
-
-/// Reads the multipart body as it comes; the file lies between the first blank line and the last boundary.
-async fn upload(request: HttpRequest, mut form: actix_multipart::Multipart, service: Data<Service>) -> HttpResponse {
-    let mut part = form.next().await.unwrap().unwrap();
-    let mut hash = Running::default();
-    while let Some(chunk) = part.next().await {
-        let Ok(chunk) = chunk else { return HttpResponse::BadRequest().finish() };
-        service.received.fetch_add(chunk.len() as u64, Ordering::SeqCst);
-        hash.update(&chunk);
-    }
-    drop(part);
-    if !matches!(form.next().await, None) {
-        return HttpResponse::BadRequest().json(json!({"message": request.query_string()}));
-    }
-    let hash = hash.finish();
-    service.files.lock().unwrap().push(hash.clone());
-    HttpResponse::Ok().json(json!({ "sha256": hash, "fileName": "x", "size": 1, "createdAt": "2026-01-01T00:00:00Z" }))
-}
-
-async fn exists(hash: web::Path<String>, service: Data<Service>) -> HttpResponse {
-    if service.files.lock().unwrap().contains(&hash) {
-        HttpResponse::Ok().json(&*hash)
-    } else {
-        HttpResponse::NotFound().finish()
-    }
-}
-
-async fn create(body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
-    service.created.lock().unwrap().push(body.into_inner());
-    HttpResponse::Ok().json(json!({"taskId": "new1", "status": "CREATED", "createdAt": "2026-01-01T00:00:00Z"}))
-}
-
-async fn change(request: HttpRequest, body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
-    let ids = body["taskIds"].as_array().unwrap();
-    let mut tasks = service.tasks.lock().unwrap();
-    if request.path().ends_with("/delete") {
-        tasks.retain(|task| !ids.contains(&task["taskId"]));
-        return HttpResponse::Ok().finish();
-    }
-    let Some(task) = tasks.iter_mut().find(|task| ids.contains(&task["taskId"])) else {
-        return HttpResponse::NotFound().finish();
-    };
-    if task["taskStatus"] != "RUNNING" {
-        return HttpResponse::BadRequest().json(json!({"message": "ended"}));
-    }
-    task["taskStatus"] = json!("TERMINATED");
-    HttpResponse::Ok().finish()
-}
-
-async fn report(service: Data<Service>) -> HttpResponse {
-    let (media_type, body) = service.report.lock().unwrap().clone();
-    HttpResponse::Ok()
-        .content_type(media_type)
-        .insert_header(("content-disposition", "attachment; filename=\"../r\r.exe\"".replace('\r', "")))
-        .insert_header(("set-cookie", "theirs=1"))
-        .body(body)
-}
 
 fn listening() -> (TcpListener, SocketAddr) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
     (listener, address)
-}
-
-fn serve(service: Arc<Service>) -> SocketAddr {
-    let (listener, address) = listening();
-    let service = Data::from(service);
-    std::thread::spawn(move || {
-        let factory = move || {
-            App::new()
-                .app_data(service.clone())
-                .route("/scanner/api/v1/tasks/search", web::post().to(search))
-                .route("/scanner/api/v1/tasks/terminate", web::post().to(change))
-                .route("/scanner/api/v1/tasks/delete", web::post().to(change))
-                .route("/scanner/api/v1/tasks/{id}", web::get().to(task))
-                .route("/scanner/api/v1/tasks/{id}/results/search", web::post().to(search))
-                .route("/scanner/api/v1/tasks/{id}/results/{vul}", web::get().to(finding))
-                .route("/scanner/api/v2/tasks", web::post().to(create))
-                .route("/scanner/api/v2/tasks/{id}/report", web::get().to(report))
-                .route("/scanner/api/v1/files/upload", web::post().to(upload))
-                .route("/scanner/api/v1/files/check-exist/{sha256}", web::post().to(exists))
-        };
-        actix_web::rt::System::new()
-            .block_on(HttpServer::new(factory).workers(1).disable_signals().listen(listener).unwrap().run())
-    });
-    address
 }
 
 /// Limits of the bench: 8 MB a file, one second of silence, a fast pulse.

@@ -71,7 +71,7 @@ fn a_form_without_script_uploads_and_starts_the_scan() {
     let answer = bench.multipart("/tasks/new", "", &fields, "shop.war", b"PK the bytes");
     assert_eq!((answer.status, answer.header("location").as_str()), (303, "/tasks/new1"), "{}", answer.text());
     let hash = hex(&sha256(b"PK the bytes"));
-    assert_eq!(*bench.service.files.lock().unwrap(), [hash.clone()]);
+    assert_eq!(bench.service.files.lock().unwrap().as_slice(), std::slice::from_ref(&hash));
     let created = bench.service.created.lock().unwrap()[0].clone();
     assert_eq!(created, json!({"projectName": "shop.war", "lang": "JAVA", "primarySourceCode": hash}));
 }
@@ -152,7 +152,7 @@ fn a_sender_that_falls_silent_or_goes_away_leaves_nothing_behind() {
     );
     let mut start = bench.head("POST", "/uploads", &more).into_bytes();
     start.extend_from_slice(b"--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.jar\"\r\n\r\n");
-    start.extend_from_slice(&[7; 300_000]);
+    start.extend_from_slice(&vec![7; 300_000]);
 
     let mut silent = bench.connect();
     silent.write_all(&start).unwrap();
@@ -275,4 +275,16 @@ fn the_first_page_counts_what_runs_and_what_is_open() {
     let away =
         bench.send("GET /tasks?page=2 HTTP/1.1\r\nhost: acme.example\r\nconnection: close\r\naccept: text/html\r\n\r\n", b"");
     assert_eq!((away.status, away.header("location").as_str()), (303, "/auth/login?return_to=%2Ftasks%3Fpage%3D2"));
+}
+
+#[test]
+fn a_session_whose_token_is_no_good_goes_to_the_provider_and_not_in_circles() {
+    let bench = Bench::new();
+    bench.service.refuses.store(true, Ordering::SeqCst);
+    let away = bench.get("/tasks?page=2");
+    assert_eq!((away.status, away.header("location").as_str()), (303, "/auth/login?again=1&return_to=%2Ftasks%3Fpage%3D2"));
+    let provider = bench.get(&away.header("location")).header("location");
+    assert!(provider.starts_with("http://127.0.0.1:9/oauth/authorize?"), "{provider}");
+    // Without need the provider is left alone.
+    assert_eq!(bench.get("/auth/login?return_to=%2Ftasks").header("location"), "/tasks");
 }

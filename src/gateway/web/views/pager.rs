@@ -39,17 +39,17 @@ impl Extent {
 impl Pager {
     /// `address` gives the address of a page; `one` and `many` name what is listed.
     pub(in crate::gateway) fn new(extent: Extent, one: &str, many: &str, address: impl Fn(u32) -> String) -> Self {
-        let (page, last) = (extent.page, extent.last());
+        let (page, end) = (extent.page, extent.last());
         let least = if extent.complete { "" } else { "at least " };
         let named = if extent.total == 1 { one } else { many };
-        let place = if last > 1 { format!(", page {page} of {last}") } else { String::new() };
+        let place = if end > 1 { format!(", page {page} of {end}") } else { String::new() };
         let to = |there: bool, page: u32| there.then(|| address(page));
         Self {
             words: format!("{least}{} {named}{place}", grouped(extent.total)),
             first: to(page > 2, 1),
-            previous: to(page > 1, page.saturating_sub(1).min(last)),
-            next: to(page < last, page.saturating_add(1)),
-            last: to(page.saturating_add(1) < last, last),
+            previous: to(page > 1, page.saturating_sub(1).min(end)),
+            next: to(page < end, page.saturating_add(1)),
+            last: to(page.saturating_add(1) < end, end),
         }
     }
 }

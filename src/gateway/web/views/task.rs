@@ -1,5 +1,7 @@
 //! The page of one task, and what its live status tells.
 
+use std::fmt::Write as _;
+
 use askama::Template;
 use serde::Serialize;
 
@@ -143,14 +145,12 @@ fn nothing(summary: Option<&task::Summary>) -> String {
         count(summary.component_count, "identified component", "identified components")
     );
     if !summary.advisory_date.is_empty() {
-        words.push_str(&format!(" The newest advisory the scan knew is of {}.", summary.advisory_date.short(20)));
+        let _ = write!(words, " The newest advisory the scan knew is of {}.", summary.advisory_date.short(20));
     }
     if !summary.unidentified.is_empty() {
         let number = summary.unidentified.len() as u64;
-        words.push_str(&format!(
-            " Nothing can be said about {} that could not be identified.",
-            count(number, "archive", "archives")
-        ));
+        let _ =
+            write!(words, " Nothing can be said about {} that could not be identified.", count(number, "archive", "archives"));
     }
     words
 }
