@@ -3,6 +3,5 @@
 mod bearers;
 mod files;
 mod refusals;
-mod results;
 mod shares;
 mod tasks;

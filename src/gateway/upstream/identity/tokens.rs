@@ -7,9 +7,9 @@ use futures_util::future::BoxFuture;
 use oauth2::basic::BasicTokenType;
 use oauth2::basic::{BasicErrorResponse, BasicErrorResponseType, BasicRevocationErrorResponse, BasicTokenIntrospectionResponse};
 use oauth2::{
-    AccessToken, AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, EndpointNotSet, EndpointSet, HttpRequest,
-    HttpResponse, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope, StandardRevocableToken, TokenResponse,
-    TokenUrl,
+    AccessToken, AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, EndpointNotSet, EndpointSet,
+    HttpRequest, HttpResponse, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope, StandardRevocableToken,
+    TokenResponse, TokenUrl,
 };
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, StatusCode};
@@ -139,8 +139,7 @@ pub(super) async fn refresh(
     refresh_token: &Secret,
 ) -> Result<Tokens, IdentityError> {
     let token = RefreshToken::new(refresh_token.expose().to_owned());
-    let answer =
-        client(settings, endpoints).exchange_refresh_token(&token).request_async(&Wire(transport)).await;
+    let answer = client(settings, endpoints).exchange_refresh_token(&token).request_async(&Wire(transport)).await;
     read(answer)
 }
 
