@@ -130,3 +130,25 @@ fn the_same_artifact_gives_the_same_findings_in_the_same_order() {
     let again = |_: u8| format!("{:?}", scan(&jar, &database).unwrap());
     assert_eq!(again(1), again(2));
 }
+
+/// Run by hand in release: `cargo test --release --lib -- --ignored --nocapture measure`.
+#[test]
+#[ignore = "a measurement, not a check: prints what the real artifacts take"]
+fn measure_the_three_artifacts() {
+    let folder = tempfile::tempdir().unwrap();
+    if with_csv(folder.path()).is_none() {
+        return;
+    }
+    let start = std::time::Instant::now();
+    let database = AdvisoryDatabase::open(folder.path()).unwrap();
+    let opened = start.elapsed();
+    let (mut bytes, mut found) = (0, 0);
+    for (package, _) in SETS {
+        bytes += jars(package).iter().map(|jar| jar.metadata().unwrap().len()).sum::<u64>();
+        found += scan_all(package, &database).0.len();
+    }
+    let peak = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = peak.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: unknown");
+    println!("{found} findings in {bytes} bytes: database opened in {opened:?}, all in {:?}, {peak}", start.elapsed());
+    assert!(found >= 147, "{found}");
+}
