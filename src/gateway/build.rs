@@ -34,40 +34,68 @@ use super::web::site::Sites;
 use crate::config::gateway::{Backend, Gateway as Settings, Tenant};
 use crate::platform::clock::Clock;
 use crate::platform::seal::Ring;
+use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
 
 /// What the parts share.
-struct Base<'a> {
+pub(in crate::gateway) struct Base<'a> {
     settings: &'a Settings,
     clock: &'a Clock,
     shutdown: &'a Shutdown,
+    tenants: BTreeMap<TenantId, Tenant>,
     store: Store,
     ring: Arc<Ring>,
-    vault: Vault,
+    pub(in crate::gateway) vault: Vault,
     directory: Directory,
 }
 
-/// Everything the web needs.
-pub(in crate::gateway) async fn parts(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Parts, StartError> {
-    let tenants = tenants(settings)?;
-    let ring = Arc::new(ring(settings)?);
-    let store = store(settings, clock, shutdown)?;
-    let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
-    first_keys(&vault, &tenants).await;
-    let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
-    let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
-    let base = Base { settings, clock, shutdown, store, ring, vault, directory };
-    Ok(Parts {
-        services: services(&base),
-        sessions: sessions(&base)?,
-        sites: Sites::new(tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
-        callers: Callers { trusted: trusted(settings)?, clock: clock.clone() },
-        limits: settings.limits.clone(),
-    })
+impl<'a> Base<'a> {
+    /// Opens the store and builds the clients. Connects to nobody.
+    pub(in crate::gateway) fn new(settings: &'a Settings, clock: &'a Clock, shutdown: &'a Shutdown) -> Result<Self, StartError> {
+        let tenants = tenants(settings)?;
+        let ring = Arc::new(ring(settings)?);
+        let store = store(settings, clock, shutdown)?;
+        let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
+        let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
+        let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
+        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory })
+    }
+
+    /// Everything the web needs.
+    pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
+        Ok(Parts {
+            services: services(self),
+            sessions: sessions(self)?,
+            sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
+            callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
+            limits: self.settings.limits.clone(),
+        })
+    }
+
+    /// Takes the settings' first server key of each tenant into the vault. A vault that cannot be reached now keeps what
+    /// it has: the key can be added on the administration page.
+    pub(in crate::gateway) async fn first_keys(&self) {
+        for (id, tenant) in &self.tenants {
+            let Some(key) = &tenant.service.server_key else { continue };
+            if let Err(error) = self.first_key(id, key).await {
+                tracing::warn!(tenant = %id, %error, "the first server key was not taken into the vault");
+            }
+        }
+    }
+
+    async fn first_key(&self, tenant: &TenantId, key: &Secret) -> Result<(), VaultError> {
+        if !self.vault.list(tenant).await?.is_empty() {
+            return Ok(());
+        }
+        match self.vault.add(tenant, "From the settings".into(), key.clone(), "Settings".into()).await {
+            Ok(_) | Err(VaultError::Duplicate) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 fn services(base: &Base<'_>) -> Services {
-    let Base { settings, clock, shutdown, store, ring, vault, directory } = base;
+    let Base { settings, clock, shutdown, store, ring, vault, directory, .. } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let refresh = RefreshSettings {
         ahead: Duration::from_secs(settings.session.refresh_ahead_seconds),
@@ -161,21 +189,4 @@ fn trusted(settings: &Settings) -> Result<Arc<[Network]>, StartError> {
         .iter()
         .map(|text| Network::parse(text).ok_or_else(|| StartError::Settings(format!("trusted proxy {text} is no network"))));
     networks.collect()
-}
-
-/// Takes the settings' first server key of each tenant into the vault. A vault that cannot be reached now keeps what it
-/// has: the key can be added on the administration page.
-async fn first_keys(vault: &Vault, tenants: &BTreeMap<TenantId, Tenant>) {
-    for (id, tenant) in tenants {
-        let Some(key) = &tenant.service.server_key else { continue };
-        let kept = match vault.list(id).await {
-            Ok(keys) if keys.is_empty() => {
-                vault.add(id, "From the settings".into(), key.clone(), "Settings".into()).await.map(|_| ())
-            }
-            other => other.map(|_| ()),
-        };
-        if let Err(error) = kept.or_else(|error| if error == VaultError::Duplicate { Ok(()) } else { Err(error) }) {
-            tracing::warn!(tenant = %id, %error, "the first server key was not taken into the vault");
-        }
-    }
 }

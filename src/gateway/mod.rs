@@ -53,7 +53,9 @@ impl Gateway {
     pub async fn start(settings: Settings, clock: Clock, shutdown: &Shutdown) -> Result<Running, StartError> {
         let listen = |error| StartError::Listen(settings.server.listen, error);
         let listener = TcpListener::bind(settings.server.listen).map_err(listen)?;
-        let parts = build::parts(&settings, &clock, shutdown).await?;
+        let base = build::Base::new(&settings, &clock, shutdown)?;
+        base.first_keys().await;
+        let parts = base.parts()?;
         let (server, address) = web::server::serve(listener, parts, &settings).map_err(listen)?;
         let handle = server.handle();
         let ended = shutdown.clone();

@@ -14,9 +14,6 @@ pub(in crate::gateway) enum Error {
     NotFound,
     /// Words for the user.
     #[error("{0}")]
-    Forbidden(&'static str),
-    /// Words for the user.
-    #[error("{0}")]
     Invalid(String),
     /// Words for the user.
     #[error("{0}")]

@@ -90,7 +90,7 @@ impl SignIn {
     pub(in crate::gateway) async fn begin(&self, place: Place<'_>, return_to: ReturnTo) -> Result<(String, Begun), SignInError> {
         let provider = &self.directory.of(place.tenant)?.identity;
         let counter = Key::new(place.tenant, "sign-ins", place.network);
-        let count = self.store.count(&counter, Duration::from_secs(60)).await.map_err(Error::from)?;
+        let count = self.store.count(&counter, Duration::from_mins(1)).await.map_err(Error::from)?;
         if count.value > self.per_minute {
             return Err(Error::Busy { retry_after: count.resets_in.as_secs().max(1) }.into());
         }

@@ -9,7 +9,9 @@
 mod cookie;
 mod flows;
 mod layer;
+#[cfg_attr(not(test), expect(dead_code, reason = "the index is kept from the first sign-in on; no page shows it yet"))]
 mod login;
+#[cfg_attr(not(test), expect(dead_code, reason = "changed claims are written down once something asks for them"))]
 mod portal;
 mod records;
 mod refresh;
@@ -23,9 +25,9 @@ use std::time::Duration;
 
 pub(in crate::gateway) use self::cookie::{BadCookie, CookieSettings};
 pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows};
-pub(in crate::gateway) use self::layer::{Layer, SessionsDown};
-pub(in crate::gateway) use self::login::{ListedSession, LoginId};
-pub(in crate::gateway) use self::portal::{NotSignedIn, Portal, SignedIn};
+pub(in crate::gateway) use self::layer::Layer;
+pub(in crate::gateway) use self::login::LoginId;
+pub(in crate::gateway) use self::portal::{Portal, SignedIn};
 pub(in crate::gateway) use self::refresh::{Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenSource};
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
 use super::store::Store;

@@ -44,12 +44,12 @@ fn network(address: IpAddr) -> String {
             let [a, b, c, _] = v4.octets();
             format!("{a}.{b}.{c}.0/24")
         }
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => network(IpAddr::V4(v4)),
-            None => {
-                let [a, b, c, ..] = v6.segments();
-                format!("{a:x}:{b:x}:{c:x}::/48")
+        IpAddr::V6(v6) => {
+            if let Some(v4) = v6.to_ipv4_mapped() {
+                return network(IpAddr::V4(v4));
             }
-        },
+            let [a, b, c, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}::/48")
+        }
     }
 }

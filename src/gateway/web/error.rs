@@ -22,9 +22,9 @@ pub(in crate::gateway) struct WebError {
     /// Seconds.
     pub(in crate::gateway) retry_after: Option<u64>,
     /// For the log only.
-    pub(in crate::gateway) cause: Option<String>,
+    pub(in crate::gateway) cause: Option<Box<str>>,
     /// Where a browser that has to sign in first is sent; programs get 401.
-    pub(in crate::gateway) sign_in: Option<String>,
+    pub(in crate::gateway) sign_in: Option<Box<str>>,
 }
 
 impl WebError {
@@ -115,7 +115,7 @@ impl WebError {
     pub(in crate::gateway) fn sign_in(address: String) -> Self {
         let words = "You are not signed in, or your session has ended.";
         Self {
-            sign_in: Some(address),
+            sign_in: Some(address.into()),
             ..Self::new(
                 StatusCode::UNAUTHORIZED,
                 "Please sign in",
@@ -129,7 +129,7 @@ impl WebError {
     pub(in crate::gateway) fn internal(cause: impl Into<String>) -> Self {
         let words = "Something went wrong on our side. It has been noted.";
         Self {
-            cause: Some(cause.into()),
+            cause: Some(cause.into().into()),
             ..Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "That did not work",
@@ -151,7 +151,7 @@ impl WebError {
 
     fn upstream(status: StatusCode, title: &'static str, words: &'static str, cause: &UpstreamError) -> Self {
         Self {
-            cause: Some(cause.to_string()),
+            cause: Some(cause.to_string().into()),
             ..Self::new(status, title, words, "Try again in a moment. Nothing you did is lost.")
         }
     }
@@ -161,7 +161,6 @@ impl From<Error> for WebError {
     fn from(error: Error) -> Self {
         match error {
             Error::NotFound => Self::not_found(),
-            Error::Forbidden(words) => Self::forbidden(words),
             Error::Invalid(words) => Self::bad_request(words),
             Error::Conflict(words) => {
                 Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
@@ -171,7 +170,7 @@ impl From<Error> for WebError {
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
             Error::Unusable(words) => Self {
-                cause: Some(words.to_owned()),
+                cause: Some(words.into()),
                 ..Self::new(
                     StatusCode::BAD_GATEWAY,
                     "The scanning service is not available",

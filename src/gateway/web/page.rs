@@ -3,6 +3,7 @@
 use std::future::{Ready, ready};
 use std::sync::Arc;
 
+use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
@@ -10,7 +11,6 @@ use actix_web::http::header::CONTENT_TYPE;
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::assets;
 use super::context::Context;
 use super::error::WebError;
 use super::site::Site;
@@ -114,7 +114,7 @@ fn flash_cookie(value: &str, secure: bool) -> Cookie<'_> {
         .http_only(true)
         .secure(secure)
         .same_site(SameSite::Lax)
-        .max_age(actix_web::cookie::time::Duration::minutes(1))
+        .max_age(CookieDuration::minutes(1))
         .finish()
 }
 

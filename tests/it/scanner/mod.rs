@@ -3,5 +3,5 @@
 mod bearers;
 mod files;
 mod refusals;
-mod shares;
-mod tasks;
+
+

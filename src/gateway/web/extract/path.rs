@@ -15,7 +15,6 @@ impl<T: DeserializeOwned> FromRequest for Path<T> {
     type Error = WebError;
     type Future = Ready<Result<Self, WebError>>;
 
-    #[expect(clippy::disallowed_types, reason = "this is the wrapper the ban points to")]
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         ready(
             actix_web::web::Path::<T>::extract(request)

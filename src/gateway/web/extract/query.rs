@@ -15,7 +15,6 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
     type Error = WebError;
     type Future = Ready<Result<Self, WebError>>;
 
-    #[expect(clippy::disallowed_types, reason = "this is the wrapper the ban points to")]
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         ready(actix_web::web::Query::<T>::from_query(request.query_string()).map_or_else(
             |_| Err(WebError::bad_request("The address holds a filter or option that cannot be read.")),

@@ -58,10 +58,10 @@ fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
     if let (Some(address), true) = (&failure.sign_in, navigates) {
         let readable = matches!(*request.method(), Method::GET | Method::HEAD);
         let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        let address = match address.as_str() {
+        let address = match &**address {
             urls::LOGIN if readable => urls::login(back),
             urls::LOGIN_AGAIN if readable => format!("{}&{}", urls::LOGIN_AGAIN, urls::pair("return_to", back)),
-            _ => address.clone(),
+            other => other.to_owned(),
         };
         return see_other(&address);
     }

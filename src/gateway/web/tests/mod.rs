@@ -2,6 +2,7 @@
 
 mod bench;
 mod keys;
+mod rig;
 mod scan_bench;
 mod scan_service;
 mod scans;
