@@ -10,9 +10,10 @@ mod tasks;
 mod web;
 
 use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use engine::{DatabaseError, Status};
+pub use engine::{DatabaseError, ImportError, ImportReport, Skipped, Status};
 
 use crate::config::scanner::Scanner as Settings;
 use crate::platform::clock::Clock;
@@ -64,7 +65,7 @@ impl Scanner {
         let folder = settings.data.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let store = store::Store::open(&folder).map_err(storage)?;
-            let advisories = engine::AdvisoryDatabase::open(&folder.join("advisories"))?;
+            let advisories = engine::AdvisoryDatabase::open(&advisories_of(&folder))?;
             Ok::<_, StartError>((store, Arc::new(advisories)))
         });
         let (store, advisories) = opened.await.map_err(storage)??;
@@ -86,6 +87,27 @@ impl Scanner {
         });
         Ok(Running { address })
     }
+
+    /// Imports advisories from `path` (OSV records as folder, zip or JSON; the advisory table as CSV) into the data folder
+    /// of a service, which may be running: it takes them up within seconds. Blocks.
+    ///
+    /// # Errors
+    /// See [`ImportError`]; then the database is as it was.
+    pub fn import_advisories(data: &Path, path: &Path, clock: &Clock) -> Result<ImportReport, ImportError> {
+        engine::import(&advisories_of(data), path, clock.now())
+    }
+
+    /// What the advisory database in the data folder of a service holds. Blocks.
+    ///
+    /// # Errors
+    /// When there is one that cannot be read.
+    pub fn advisory_status(data: &Path) -> Result<Status, DatabaseError> {
+        engine::status(&advisories_of(data))
+    }
+}
+
+fn advisories_of(data: &Path) -> PathBuf {
+    data.join("advisories")
 }
 
 fn storage(error: impl std::fmt::Display) -> StartError {

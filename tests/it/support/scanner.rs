@@ -133,7 +133,8 @@ impl TestScanner {
 
     /// Uploads a file; gives its sha256.
     pub(crate) async fn upload(&self, bearer: &str, name: &str, bytes: Vec<u8>) -> String {
-        let (status, body) = answer(self.request(Method::POST, "/api/v1/files/upload").bearer_auth(bearer).multipart(form(name, bytes))).await;
+        let (status, body) =
+            answer(self.request(Method::POST, "/api/v1/files/upload").bearer_auth(bearer).multipart(form(name, bytes))).await;
         assert_eq!(status, StatusCode::OK, "{body}");
         body["sha256"].as_str().unwrap().to_owned()
     }
