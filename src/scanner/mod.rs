@@ -13,7 +13,10 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use engine::{DatabaseError, ImportError, ImportReport, Skipped, Status};
+pub use engine::{
+    DatabaseError as AdvisoryError, ImportError as AdvisoryImportError, ImportReport as AdvisoryImport,
+    Skipped as SkippedAdvisories, Status as AdvisoryStatus,
+};
 
 use crate::config::scanner::Scanner as Settings;
 use crate::platform::clock::Clock;
@@ -44,7 +47,7 @@ pub enum StartError {
     #[error("the scanning service cannot use its data folder: {0}")]
     Storage(String),
     #[error("the scanning service cannot read its advisories: {0}")]
-    Advisories(#[from] DatabaseError),
+    Advisories(#[from] AdvisoryError),
     #[error("the scanning service cannot prepare its connections: {0}")]
     Transport(String),
 }
@@ -65,7 +68,7 @@ impl Scanner {
         let folder = settings.data.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let store = store::Store::open(&folder).map_err(storage)?;
-            let advisories = engine::AdvisoryDatabase::open(&advisories_of(&folder))?;
+            let advisories = engine::AdvisoryDatabase::open(&advisories_folder(&folder))?;
             Ok::<_, StartError>((store, Arc::new(advisories)))
         });
         let (store, advisories) = opened.await.map_err(storage)??;
@@ -87,26 +90,26 @@ impl Scanner {
         });
         Ok(Running { address })
     }
-
-    /// Imports advisories from `path` (OSV records as folder, zip or JSON; the advisory table as CSV) into the data folder
-    /// of a service, which may be running: it takes them up within seconds. Blocks.
-    ///
-    /// # Errors
-    /// See [`ImportError`]; then the database is as it was.
-    pub fn import_advisories(data: &Path, path: &Path, clock: &Clock) -> Result<ImportReport, ImportError> {
-        engine::import(&advisories_of(data), path, clock.now())
-    }
-
-    /// What the advisory database in the data folder of a service holds. Blocks.
-    ///
-    /// # Errors
-    /// When there is one that cannot be read.
-    pub fn advisory_status(data: &Path) -> Result<Status, DatabaseError> {
-        engine::status(&advisories_of(data))
-    }
 }
 
-fn advisories_of(data: &Path) -> PathBuf {
+/// Imports advisories from `path` (OSV records as folder, zip or JSON; the advisory table as CSV) into the database below
+/// the scanner's data folder. A running service takes them up by itself within seconds. Blocks.
+///
+/// # Errors
+/// When `path` cannot be read or holds no advisory, or when the database cannot be written; it then stays as it was.
+pub fn import_advisories(data: &Path, path: &Path, clock: &Clock) -> Result<AdvisoryImport, AdvisoryImportError> {
+    engine::import(&advisories_folder(data), path, clock.now())
+}
+
+/// What the database below the scanner's data folder holds. Blocks.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn advisory_status(data: &Path) -> Result<AdvisoryStatus, AdvisoryError> {
+    engine::status(&advisories_folder(data))
+}
+
+fn advisories_folder(data: &Path) -> PathBuf {
     data.join("advisories")
 }
 

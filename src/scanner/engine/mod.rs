@@ -1,15 +1,41 @@
 //! The composition analysis: an artifact goes in, findings with evidence come out. No HTTP, no task states.
 
 mod advisories;
+mod archive;
+mod file_name;
 pub(in crate::scanner) mod finding;
+mod identity;
+mod matching;
+mod maven_version;
+mod metadata;
+mod notes;
+mod walk;
+mod wording;
 
+#[cfg(test)]
+mod test_data;
+#[cfg(test)]
+mod tests_artifacts;
+#[cfg(test)]
+mod tests_database;
+#[cfg(test)]
+mod tests_hostile;
+#[cfg(test)]
+mod tests_identity;
+
+use std::collections::HashSet;
+use std::fs::File;
 use std::path::Path;
 
-pub(in crate::scanner) use advisories::{Advisories, AdvisoryDatabase};
-pub use advisories::{DatabaseError, Status};
-use finding::{Analysis, Watch};
+pub(in crate::scanner) use advisories::{Advisories, AdvisoryDatabase, import, status};
+pub use advisories::{DatabaseError, ImportError, ImportReport, Skipped, Status};
+use archive::{Source, ZipFile};
+use finding::{Analysis, Finding, Watch};
+use identity::{Identified, Identity};
+use walk::{Halt, Seen, Walk};
 
 use crate::config::scanner::Archive;
+use crate::contract::tasks::{ScanSummary, Unidentified};
 use crate::platform::clock::Clock;
 
 /// Why an analysis gave nothing. Each is one plain sentence for the person who uploaded the artifact.
@@ -21,7 +47,7 @@ pub(in crate::scanner) enum AnalyzeError {
     /// The bytes are no zip file.
     #[error("{0} is not a zip file. Upload a .jar, .war, .ear or .zip.")]
     NotAnArchive(String),
-    /// It could not be read to the end of its directory.
+    /// It begins like an archive but cannot be read, or the file is gone.
     #[error("{0}")]
     Unreadable(String),
 }
@@ -34,16 +60,110 @@ pub(in crate::scanner) fn analyze(
     artifact: &Path,
     name: &str,
     advisories: &Advisories,
-    _limits: &Archive,
-    _clock: &Clock,
+    limits: &Archive,
+    clock: &Clock,
     watch: &Watch,
 ) -> Result<Analysis, AnalyzeError> {
-    if watch.is_stopped() {
+    let name = if name.trim().is_empty() { "artifact" } else { name.trim() };
+    let zip = open(artifact, name)?;
+    let names_class = |class: &str| advisories.names_class(class);
+    let mut walk = Walk::new(limits, clock, watch, &names_class);
+    if matches!(walk.archive(&zip, name.to_owned(), 0), Err(Halt::Stopped)) {
         return Err(AnalyzeError::Stopped);
     }
-    std::fs::File::open(artifact).map_err(|error| AnalyzeError::Unreadable(format!("{name} could not be read: {error}.")))?;
-    let mut analysis = Analysis::default();
-    analysis.summary.advisory_count = advisories.count();
+    let Walk { notes, mut seen, .. } = walk;
+    seen.sort_by(|left, right| left.path.cmp(&right.path));
+    let identities: Vec<Identity> = seen.iter().map(|seen| identity::identify(seen, advisories)).collect();
+    let findings = findings(&seen, &identities, advisories);
+    let mut summary = summary(&seen, &identities, advisories);
+    summary.notes = notes.into_lines();
+    if zip.declared_entries() == 0 {
+        summary.notes.push(format!("{name} is an empty archive."));
+    }
+    if advisories.is_starter_only() {
+        summary.notes.push(format!("Only the starter pack of {} advisories was used; nothing was imported.", advisories.count()));
+    }
+    if findings.is_empty() {
+        summary.notes.push(why_nothing(&summary));
+    }
     watch.set_progress(100);
-    Ok(analysis)
+    Ok(Analysis { findings, summary })
+}
+
+fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {
+    let unreadable = |error: std::io::Error| AnalyzeError::Unreadable(format!("{name} could not be read: {error}."));
+    let source = File::open(artifact).and_then(Source::file).map_err(unreadable)?;
+    let begins_like_zip = source.begins_like_zip();
+    let cut = || {
+        AnalyzeError::Unreadable(format!(
+            "{name} begins like a zip file, but its directory is missing or damaged. Was it cut off on the way? Upload it again."
+        ))
+    };
+    let zip =
+        ZipFile::open(source).map_err(|_| if begins_like_zip { cut() } else { AnalyzeError::NotAnArchive(name.to_owned()) })?;
+    let mut buffer = ZipFile::buffer();
+    let first = zip.entries(&mut buffer).next();
+    match first {
+        Ok(None) if zip.declared_entries() > 0 => Err(cut()),
+        Err(_) => Err(cut()),
+        Ok(_) => Ok(zip),
+    }
+}
+
+/// All flaws of all components, each once, the most severe first.
+fn findings(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> Vec<Finding> {
+    let mut known = HashSet::new();
+    let mut all: Vec<Finding> = Vec::new();
+    for (seen, found) in
+        seen.iter().zip(identities).flat_map(|(seen, identity)| identity.components.iter().map(move |found| (seen, found)))
+    {
+        let package = found.coordinates.package();
+        for hit in matching::matches(advisories, &package, &found.coordinates.version) {
+            let named = &hit.advisory.classes;
+            let lacks_classes =
+                !named.is_empty() && !found.is_embedded && named.iter().all(|class| !seen.classes.contains(class));
+            let finding = wording::finding(found, &hit, lacks_classes);
+            if known.insert(finding.fingerprint.clone()) {
+                all.push(finding);
+            }
+        }
+    }
+    all.sort_by(|left, right| order(left).cmp(&order(right)));
+    all
+}
+
+fn order(finding: &Finding) -> impl Ord + '_ {
+    let id = finding.cve_ids.first().or_else(|| finding.aliases.first());
+    (finding.severity, &finding.component.name, &finding.component.version, id, &finding.component.path)
+}
+
+fn summary(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> ScanSummary {
+    let components: HashSet<_> =
+        identities.iter().flat_map(|one| &one.components).map(|one: &Identified| (&one.coordinates, &one.path)).collect();
+    let unidentified = seen
+        .iter()
+        .zip(identities)
+        .filter_map(|(seen, identity)| identity.unknown.clone().map(|reason| Unidentified { path: seen.path.clone(), reason }));
+    ScanSummary {
+        component_count: components.len() as u64,
+        unidentified: unidentified.collect(),
+        notes: Vec::new(),
+        advisory_date: advisories.newest().to_owned(),
+        advisory_count: advisories.count(),
+    }
+}
+
+fn why_nothing(summary: &ScanSummary) -> String {
+    let unknown = match summary.unidentified.len() {
+        0 => String::new(),
+        1 => " One archive could not be identified and was not looked up.".to_owned(),
+        more => format!(" {more} archives could not be identified and were not looked up."),
+    };
+    match summary.component_count {
+        0 => format!("Nothing was found because no component could be identified.{unknown}"),
+        count => format!(
+            "None of the {count} identified components has a known vulnerability in {} advisories, the newest of {}.{unknown}",
+            summary.advisory_count, summary.advisory_date
+        ),
+    }
 }

@@ -63,7 +63,7 @@ async fn scanned() -> (TestScanner, String) {
     let scanner = spawn_scanner().await;
     let (data, path) = (scanner.data().to_owned(), folder.path().to_owned());
     let imported = tokio::task::spawn_blocking(move || {
-        cardea::scanner::Scanner::import_advisories(&data, &path, &cardea::platform::clock::Clock::system())
+        cardea::scanner::import_advisories(&data, &path, &cardea::platform::clock::Clock::system())
     });
     imported.await.unwrap().unwrap();
     let scanner = scanner.restart(|_| {}).await;

@@ -1,18 +1,106 @@
-//! What is known about vulnerable versions: the model in memory and where it is kept. Reads no artifacts.
+//! What is known about vulnerable versions: the model in memory, where it is kept, how it is imported. Reads no artifacts.
 
+mod import;
+mod merge;
+pub(in crate::scanner::engine) mod model;
+mod osv;
+pub(in crate::scanner::engine) mod range;
+mod snapshot;
+mod starter;
+mod table;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
+
+pub(in crate::scanner) use import::import;
+pub use import::{ImportError, ImportReport, Skipped};
+use merge::Collection;
+use model::{Advisory, Affected, Source};
+use snapshot::{Mark, Snapshot};
 
 /// Everything known about vulnerable versions at one moment.
 #[derive(Debug, Default)]
 pub(in crate::scanner) struct Advisories {
-    count: u64,
+    list: Vec<Advisory>,
+    /// `group:artifact` to places in `list`, ascending.
+    by_package: HashMap<String, Vec<usize>>,
+    /// Artifact to the groups that have one of that name.
+    groups: HashMap<String, Vec<String>>,
+    /// Classes that some advisory names.
+    classes: HashSet<String>,
+    sources: Vec<String>,
+    newest: String,
 }
 
 impl Advisories {
+    fn new(list: Vec<Advisory>, sources: Vec<String>) -> Self {
+        let newest = list.iter().map(|advisory| advisory.published.as_str()).max().unwrap_or_default().to_owned();
+        let mut all = Self { sources, newest, ..Self::default() };
+        for (at, advisory) in list.iter().enumerate() {
+            all.classes.extend(advisory.classes.iter().cloned());
+            for affected in &advisory.affected {
+                let places = all.by_package.entry(affected.package.clone()).or_default();
+                if places.last() != Some(&at) {
+                    places.push(at);
+                }
+            }
+        }
+        for package in all.by_package.keys() {
+            if let Some((group, artifact)) = package.split_once(':') {
+                all.groups.entry(artifact.to_owned()).or_default().push(group.to_owned());
+            }
+        }
+        all.groups.values_mut().for_each(|groups| groups.sort_unstable());
+        all.list = list;
+        all
+    }
+
     /// How many advisories there are.
     pub(in crate::scanner) fn count(&self) -> u64 {
-        self.count
+        self.list.len() as u64
+    }
+
+    /// When the newest was published, `YYYY-MM-DD`.
+    pub(in crate::scanner) fn newest(&self) -> &str {
+        &self.newest
+    }
+
+    /// Whether nothing but the starter pack is here.
+    pub(in crate::scanner) fn is_starter_only(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Counts and sources, for people.
+    pub(in crate::scanner) fn status(&self) -> Status {
+        let starter = self.list.iter().filter(|one| one.source == Source::Starter).count();
+        let mut sources = vec![format!("starter pack ({starter} advisories that no import brought)")];
+        sources.extend(self.sources.iter().cloned());
+        let packages = self.by_package.len() as u64;
+        Status { sources, advisories: self.count(), packages, newest: self.newest.clone() }
+    }
+
+    /// Groups that have an artifact of this name and at least one advisory.
+    pub(in crate::scanner::engine) fn groups_of(&self, artifact: &str) -> &[String] {
+        self.groups.get(artifact).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether some advisory names this class, `org/example/Unsafe`.
+    pub(in crate::scanner::engine) fn names_class(&self, class: &str) -> bool {
+        self.classes.contains(class)
+    }
+
+    /// Every advisory about `package` (`group:artifact`), with what it says about it.
+    pub(in crate::scanner::engine) fn about<'a>(
+        &'a self,
+        package: &'a str,
+    ) -> impl Iterator<Item = (&'a Advisory, Vec<&'a Affected>)> + 'a {
+        self.by_package.get(package).into_iter().flatten().filter_map(move |at| {
+            let advisory = self.list.get(*at)?;
+            Some((advisory, advisory.affected.iter().filter(|one| one.package == package).collect()))
+        })
     }
 }
 
@@ -20,45 +108,90 @@ impl Advisories {
 #[derive(Debug)]
 pub(in crate::scanner) struct AdvisoryDatabase {
     folder: PathBuf,
-    current: RwLock<Arc<Advisories>>,
+    current: RwLock<(Mark, Arc<Advisories>)>,
 }
 
 impl AdvisoryDatabase {
-    /// Opens the database of `<data>/advisories`; the starter pack serves when nothing was imported.
+    /// Opens the database in `folder` (`<data>/advisories`); the starter pack serves when nothing was imported.
     ///
     /// # Errors
     /// When there is a snapshot that cannot be read.
     pub(in crate::scanner) fn open(folder: &Path) -> Result<Self, DatabaseError> {
-        Ok(Self { folder: folder.to_owned(), current: RwLock::default() })
+        let mark = snapshot::mark(folder)?;
+        let current = Arc::new(load(folder)?);
+        Ok(Self { folder: folder.to_owned(), current: RwLock::new((mark, current)) })
     }
 
     /// What to match against now.
     pub(in crate::scanner) fn current(&self) -> Arc<Advisories> {
-        self.current.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// Takes a newer snapshot in; `true` when there was one. Cheap when there is none: call it every second or two.
+    /// Takes a newer snapshot in; `true` when there was one. Costs one look at the file when there is none: call it every second
+    /// or two, where blocking is fine.
     ///
     /// # Errors
-    /// When the new snapshot cannot be read; what was in use stays.
+    /// When the new snapshot cannot be read; what was in use stays, and the next call tries again.
     pub(in crate::scanner) fn refresh(&self) -> Result<bool, DatabaseError> {
-        Ok(self.folder.join("none").exists())
+        let mark = snapshot::mark(&self.folder)?;
+        if self.current.read().unwrap_or_else(PoisonError::into_inner).0 == mark {
+            return Ok(false);
+        }
+        let new = Arc::new(load(&self.folder)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = (mark, new);
+        Ok(true)
     }
 }
 
+/// What the database in `folder` holds.
+///
+/// # Errors
+/// When there is a snapshot that cannot be read.
+pub(in crate::scanner) fn status(folder: &Path) -> Result<Status, DatabaseError> {
+    Ok(load(folder)?.status())
+}
+
+fn load(folder: &Path) -> Result<Advisories, DatabaseError> {
+    starter_and(&snapshot::read(folder)?)
+}
+
+/// The starter pack below what was imported.
+fn starter_and(snapshot: &Snapshot) -> Result<Advisories, DatabaseError> {
+    let mut all = Collection::default();
+    starter::read().map_err(DatabaseError::Starter)?.into_iter().for_each(|advisory| all.add(advisory));
+    snapshot.advisories.iter().cloned().for_each(|advisory| all.add(advisory));
+    Ok(Advisories::new(all.into_list(), snapshot.header.sources.clone()))
+}
+
 /// What the database holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
+    /// What it was made of, one line each; the starter pack first.
     pub sources: Vec<String>,
     pub advisories: u64,
+    /// Different `group:artifact`.
     pub packages: u64,
-    /// `YYYY-MM-DD`.
+    /// When the newest advisory was published, `YYYY-MM-DD`.
     pub newest: String,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { advisories, packages, newest, .. } = self;
+        write!(out, "{advisories} advisories about {packages} packages, the newest of {newest}")?;
+        self.sources.iter().try_for_each(|source| write!(out, "\n  from {source}"))
+    }
 }
 
 /// The database of advisories could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    #[error("{0}: {1}")]
-    Read(PathBuf, std::io::Error),
+    #[error("{0} could not be read: {1}.")]
+    Read(PathBuf, io::Error),
+    #[error("{0} could not be written: {1}.")]
+    Write(PathBuf, io::Error),
+    #[error("{0} is damaged. Remove it and import the advisories again; until then the starter pack serves.")]
+    Damaged(PathBuf),
+    #[error("The starter pack is damaged: {0}.")]
+    Starter(String),
 }

@@ -1,0 +1,164 @@
+//! Puts a match into words: title, description, evidence, fix. Claims nothing that was not seen.
+
+use super::finding::Finding;
+use super::identity::Identified;
+use super::matching::Match;
+use crate::contract::results::{CodeExample, Component, Confidence, Evidence, FixReference, FixSuggestion};
+use crate::platform::digest;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+const CATEGORY: &str = "Vulnerable Component";
+/// Weaknesses so broad that the catalogue itself discourages naming them.
+const BROAD: [&str; 8] = ["CWE-20", "CWE-74", "CWE-119", "CWE-200", "CWE-264", "CWE-284", "CWE-400", "CWE-668"];
+const PURL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// Words for one flaw of one component. `lacks_classes` when the advisory names classes and none of them is in the archive.
+pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) -> Finding {
+    let coordinates = &found.coordinates;
+    let package = coordinates.package();
+    let version = &coordinates.version;
+    let id = hit.advisory.ids.first().map_or("", String::as_str);
+    let what = if hit.advisory.title.is_empty() { "a known vulnerability" } else { hit.advisory.title.as_str() };
+    let (cve_ids, aliases): (Vec<String>, Vec<String>) = hit.advisory.ids.iter().cloned().partition(|id| id.starts_with("CVE-"));
+    Finding {
+        fingerprint: fingerprint(found, id),
+        category: CATEGORY.to_owned(),
+        title: format!("{} {version}: {what}", coordinates.artifact),
+        description: description(found, hit, id, what),
+        severity: hit.advisory.severity,
+        cwe_id: weakness(&hit.advisory.cwes),
+        references: hit.advisory.ids.iter().filter_map(|id| address(id)).collect(),
+        cve_ids,
+        aliases,
+        component: Component { purl: purl(found), name: package, version: version.clone(), path: found.path.clone() },
+        affected_range: hit.range.clone(),
+        fixed_version: hit.fixed.map(str::to_owned),
+        fix: fix(found, hit),
+        evidence: evidence(found, hit, id, lacks_classes),
+        published: hit.advisory.published.clone(),
+        confidence: confidence(found, hit, lacks_classes),
+    }
+}
+
+/// The first weakness that says something; the broad ones only when there is no other.
+fn weakness(cwes: &[String]) -> String {
+    let telling = cwes.iter().find(|cwe| !BROAD.contains(&cwe.as_str()));
+    telling.or(cwes.first()).map(|cwe| cwe.to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Stable when the artifact is called something else: the part of the path before the first `!` does not count.
+fn fingerprint(found: &Identified, id: &str) -> String {
+    let inside = found.path.split_once('!').map_or("", |(_, inside)| inside);
+    let parts = [found.coordinates.package().as_str(), found.coordinates.version.as_str(), inside, id].join("\0");
+    digest::hex(&digest::sha256(parts.as_bytes()))
+}
+
+fn purl(found: &Identified) -> String {
+    let encode = |text: &str| utf8_percent_encode(text, PURL).to_string();
+    let c = &found.coordinates;
+    format!("pkg:maven/{}/{}@{}", encode(&c.group), encode(&c.artifact), encode(&c.version))
+}
+
+fn description(found: &Identified, hit: &Match<'_>, id: &str, what: &str) -> String {
+    let c = &found.coordinates;
+    let ending = if hit.is_end_unknown {
+        " The advisory does not say which version is the last affected one, so a recent version may be free of it."
+    } else {
+        ""
+    };
+    let how = found.evidence.first().map_or("its contents", |evidence| evidence.kind.as_str());
+    format!(
+        "{} {} has {id}: {what}. Affected: {}.{ending} It was found at {} and identified by {how}. \
+         Whether the application uses the vulnerable part was not examined.",
+        c.package(),
+        c.version,
+        hit.range,
+        found.path,
+    )
+}
+
+fn evidence(found: &Identified, hit: &Match<'_>, id: &str, lacks_classes: bool) -> Vec<Evidence> {
+    let mut all = found.evidence.clone();
+    let note = |detail: String| Evidence { kind: "note".to_owned(), path: found.path.clone(), detail };
+    let date = if hit.advisory.published.is_empty() { String::new() } else { format!(", published {}", hit.advisory.published) };
+    let changed = hit.record.modified.get(..10).map(|day| format!(", last changed {day}")).unwrap_or_default();
+    let said = format!("{id} ({}{date}{changed}) lists {} {}", hit.record.source.words(), hit.record.package, hit.range);
+    all.push(Evidence { kind: "advisory".to_owned(), path: hit.record.record.clone(), detail: said });
+    if hit.is_end_unknown {
+        all.push(note(
+            "The source of this advisory names no fixed version and lost the last affected one: upper bound unknown.".to_owned(),
+        ));
+    }
+    if lacks_classes {
+        let classes = hit.advisory.classes.join(", ");
+        all.push(note(format!(
+            "The class the flaw is in ({classes}) is not in this archive; it may have been removed on purpose."
+        )));
+    }
+    all
+}
+
+/// As sure as the identification; one step less for each doubt.
+fn confidence(found: &Identified, hit: &Match<'_>, lacks_classes: bool) -> Confidence {
+    let doubts = [hit.is_end_unknown, lacks_classes].into_iter().filter(|doubt| *doubt).count();
+    match (found.confidence, doubts) {
+        (Confidence::High, 0) => Confidence::High,
+        (Confidence::High, 1) | (Confidence::Medium, 0) => Confidence::Medium,
+        _ => Confidence::Low,
+    }
+}
+
+fn fix(found: &Identified, hit: &Match<'_>) -> FixSuggestion {
+    let c = &found.coordinates;
+    let holder = found.path.rsplit_once("!/META-INF/").map_or(found.path.as_str(), |(holder, _)| holder);
+    let principle = if found.is_embedded {
+        format!(
+            "The component is packed into {holder}: upgrade whatever brings it, or build it again with a version that has the fix."
+        )
+    } else {
+        "Use a version of the component that has the fix. When another dependency brings it, override the version there."
+            .to_owned()
+    };
+    let (fix_method, code_example) = match hit.fixed {
+        Some(fixed) => (format!("Upgrade {} from {} to {fixed}", c.package(), c.version), Some(example(found, fixed))),
+        None => (format!("No fixed version of {} is known: replace it, or keep untrusted input away from it", c.package()), None),
+    };
+    let certainty = match (hit.fixed, hit.is_end_unknown, found.is_embedded) {
+        (Some(_), _, false) => 0.9,
+        (Some(_), _, true) => 0.7,
+        (None, false, _) => 0.4,
+        (None, true, _) => 0.3,
+    };
+    let references = hit
+        .advisory
+        .ids
+        .iter()
+        .filter_map(|id| Some(FixReference { kind: "advisory".to_owned(), title: id.clone(), url: address(id)? }));
+    FixSuggestion { principle, fix_method, confidence: certainty, code_example, references: references.collect() }
+}
+
+fn example(found: &Identified, fixed: &str) -> CodeExample {
+    let c = &found.coordinates;
+    let snippet = |version: &str| {
+        format!(
+            "<dependency>\n  <groupId>{}</groupId>\n  <artifactId>{}</artifactId>\n  <version>{}</version>\n</dependency>",
+            escape(&c.group),
+            escape(&c.artifact),
+            escape(version)
+        )
+    };
+    let explanation = format!("{fixed} is the lowest version above {} that is named as fixed.", c.version);
+    CodeExample { before: snippet(&c.version), after: snippet(fixed), explanation }
+}
+
+fn escape(text: &str) -> String {
+    quick_xml::escape::escape(text).into_owned()
+}
+
+/// Where an id is explained.
+fn address(id: &str) -> Option<String> {
+    if id.starts_with("CVE-") {
+        return Some(format!("https://nvd.nist.gov/vuln/detail/{id}"));
+    }
+    id.starts_with("GHSA-").then(|| format!("https://github.com/advisories/{id}"))
+}
