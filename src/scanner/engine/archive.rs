@@ -190,6 +190,7 @@ fn pump(mut from: impl Read, take: &mut dyn FnMut(&[u8]) -> Result<(), EntryErro
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err hands over")]
 fn damaged(error: rawzip::Error) -> EntryError {
     EntryError::Damaged(error.to_string())
 }

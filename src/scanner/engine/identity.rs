@@ -129,7 +129,7 @@ fn by_name(seen: &Seen, file: &FileName, advisories: &Advisories) -> Result<Iden
                 }
             }
             None if !groups.is_empty() => {
-                doubt = Some(format!("its name suggests {artifact} {version}, but nothing inside confirms whose"))
+                doubt = Some(format!("its name suggests {artifact} {version}, but nothing inside confirms whose"));
             }
             None => {}
         }
@@ -177,7 +177,7 @@ fn choose_group<'a>(groups: &'a [String], artifact: &str, seen: &Seen, manifest:
             support(group, artifact, seen, manifest, groups.len() == 1).map(|(score, why)| (score, group.as_str(), why))
         })
         .collect();
-    scored.sort_by(|left, right| right.0.cmp(&left.0));
+    scored.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
     match &scored[..] {
         [(best, ..), (second, ..), ..] if best == second => None,
         _ => scored.into_iter().next().map(|(_, group, why)| (group, why)),
@@ -214,8 +214,8 @@ fn support(group: &str, artifact: &str, seen: &Seen, manifest: &Manifest, is_onl
         return Some((200, format!("it has classes in {package}")));
     }
     let titles = [manifest.get("Implementation-Title"), manifest.symbolic_name()];
-    let titled = is_only && titles.into_iter().flatten().any(|title| title == artifact);
-    titled.then(|| (100, format!("the manifest names {artifact} and no other group is known to have it")))
+    let is_named = is_only && titles.into_iter().flatten().any(|title| title == artifact);
+    is_named.then(|| (100, format!("the manifest names {artifact} and no other group is known to have it")))
 }
 
 /// Whether all `parts` are segments of `package`, in this order.

@@ -237,13 +237,11 @@ impl<'a> Walk<'a> {
     }
 
     fn inner(&mut self, source: Source, path: String, depth: u32) -> Result<(), Halt> {
-        match ZipFile::open(source) {
-            Ok(zip) => self.archive(&zip, path, depth),
-            Err(_) => {
-                self.notes.add(format!("{} is named like an archive but cannot be read as one.", short(&path)));
-                Ok(())
-            }
+        if let Ok(zip) = ZipFile::open(source) {
+            return self.archive(&zip, path, depth);
         }
+        self.notes.add(format!("{} is named like an archive but cannot be read as one.", short(&path)));
+        Ok(())
     }
 
     /// The content of an entry, or a note why there is none.
@@ -313,7 +311,7 @@ struct Names {
     state: RandomState,
     hashes: HashSet<u64>,
     twice: u64,
-    unsafe_names: u64,
+    climbing: u64,
     example: String,
 }
 
@@ -323,7 +321,7 @@ impl Names {
             self.twice += 1;
         }
         if name.starts_with(['/', '\\']) || name.contains(':') || name.split(['/', '\\']).any(|part| part == "..") {
-            self.unsafe_names += 1;
+            self.climbing += 1;
             if self.example.is_empty() {
                 name.clone_into(&mut self.example);
             }
@@ -331,13 +329,13 @@ impl Names {
     }
 
     fn report(&self, path: &str, notes: &mut Notes) {
-        let Self { twice, unsafe_names, example, .. } = self;
+        let Self { twice, climbing, example, .. } = self;
         if *twice > 0 {
             notes.add(format!("{} has {twice} entries whose name it also gives to another; all of them were read.", short(path)));
         }
-        if *unsafe_names > 0 {
+        if *climbing > 0 {
             notes.add(format!(
-                "{} has {unsafe_names} entries whose names point outside of it (for example {}); nothing was written anywhere.",
+                "{} has {climbing} entries whose names point outside of it (for example {}); nothing was written anywhere.",
                 short(path),
                 short(example)
             ));

@@ -108,6 +108,13 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
+/// Whether a file of this name may be a record, plain or gzipped.
+fn is_json_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let plain = lower.strip_suffix(".gz").unwrap_or(&lower);
+    plain.rsplit_once('.').is_some_and(|(_, ending)| ending == "json")
+}
+
 /// Everything read from the files, before the database is touched.
 #[derive(Debug, Default)]
 struct Intake {
@@ -146,11 +153,11 @@ impl Intake {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let kind = entry.file_type()?;
-            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+            let name = entry.file_name().to_string_lossy().into_owned();
             if kind.is_dir() {
                 self.folder(&entry.path())?;
             } else if kind.is_file()
-                && (name.ends_with(".json") || name.ends_with(".json.gz"))
+                && is_json_name(&name)
                 && let Err(error) = self.path(&entry.path())
             {
                 self.read += 1;
@@ -170,7 +177,7 @@ impl Intake {
                 Ok(None) => return Ok(()),
                 Err(error) => return Err(io::Error::other(error)),
             };
-            if !entry.name.to_ascii_lowercase().ends_with(".json") {
+            if !is_json_name(&entry.name) {
                 continue;
             }
             let mut content = Vec::new();

@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn words(list: &[Advisory]) -> Vec<String> {
-        list.iter().flat_map(|one| one.affected.iter().flat_map(|a| a.intervals.iter().map(|i| i.words()))).collect()
+        list.iter().flat_map(|one| one.affected.iter().flat_map(|a| a.intervals.iter().map(Interval::words))).collect()
     }
 
     #[test]
@@ -171,7 +171,9 @@ mod tests {
         let record = advisory(&["CVE-1-1", "GHSA-b"], Source::Osv, "GHSA-b", "2", End::Last("5".to_owned()));
         for order in [[table.clone(), record.clone()], [record, table]] {
             let mut all = Collection::default();
-            order.into_iter().for_each(|one| all.add(one));
+            for one in order {
+                all.add(one);
+            }
             assert_eq!(words(&all.into_list()), ["<= 5"]);
         }
     }

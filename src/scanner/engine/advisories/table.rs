@@ -33,12 +33,11 @@ pub(super) fn read(input: impl Read) -> Rows {
                 Err(reason) => rows.skipped.push((reason, line)),
                 Ok(one) => {
                     let id = one.ids.first().cloned().unwrap_or_default();
-                    match known.get(&id).and_then(|at| rows.advisories.get_mut(*at)) {
-                        Some(there) => join(there, one),
-                        None => {
-                            known.insert(id, rows.advisories.len());
-                            rows.advisories.push(one);
-                        }
+                    if let Some(there) = known.get(&id).and_then(|at| rows.advisories.get_mut(*at)) {
+                        join(there, one);
+                    } else {
+                        known.insert(id, rows.advisories.len());
+                        rows.advisories.push(one);
                     }
                 }
             },
@@ -92,7 +91,7 @@ fn join(there: &mut Advisory, row: Advisory) {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{Interval, read};
 
     #[test]
     fn rows_of_one_id_become_one_advisory() {
@@ -106,7 +105,7 @@ mod tests {
         assert_eq!(advisory.title, "Remote code, \"injected\"");
         assert_eq!(advisory.cwes, ["CWE-20", "CWE-502"]);
         let words: Vec<Vec<String>> =
-            advisory.affected.iter().map(|one| one.intervals.iter().map(|i| i.words()).collect()).collect();
+            advisory.affected.iter().map(|one| one.intervals.iter().map(Interval::words).collect()).collect();
         assert_eq!(words, [vec![">= 2.0-beta9, < 2.3.1", ">= 2.4, < 2.12.2"], vec!["all versions, upper bound unknown"]]);
     }
 
