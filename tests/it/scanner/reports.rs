@@ -11,6 +11,7 @@ use crate::support::scanner::{ACME, GLOBEX, TestScanner, assert_refused, spawn_s
 const CHINESE: (&str, &str) = ("org.例子", "组件-加密库");
 const JAPANESE: (&str, &str) = ("jp.example", "日本語ライブラリ");
 const SCRIPT: &str = "<svg onload=alert(1)>";
+const SUMMARY: &str = "远程代码执行 <svg onload=alert(1)> #link(\"https://evil.example\")[x] $x$ *bold*";
 
 async fn report(scanner: &TestScanner, task: &str, query: &str, language: &str) -> Response {
     let request = scanner.request(Method::GET, &format!("/api/v2/tasks/{task}/report{query}"));
@@ -39,7 +40,7 @@ fn squeezed(text: &str) -> String {
 fn advisory(id: &str, cve: &str, (group, artifact): (&str, &str), summary: &str) -> Value {
     json!({
         "schema_version": "1.6.0", "id": id, "aliases": [cve], "modified": "2026-05-01T00:00:00Z", "published": "2026-04-01T00:00:00Z",
-        "summary": summary, "details": format!("{summary} {SCRIPT} #link(\"https://evil.example\")[x] $x$ *bold*"),
+        "summary": summary, "details": summary,
         "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}],
         "affected": [{
             "package": {"ecosystem": "Maven", "name": format!("{group}:{artifact}")},
@@ -56,8 +57,7 @@ async fn scanned() -> (TestScanner, String) {
     let folder = tempfile::tempdir().unwrap();
     let components = [CHINESE, JAPANESE, ("com.example", long.as_str())];
     for (component, number) in components.iter().zip(1..) {
-        let record =
-            advisory(&format!("GHSA-aaaa-bbbb-000{number}"), &format!("CVE-2026-1000{number}"), *component, "远程代码执行");
+        let record = advisory(&format!("GHSA-aaaa-bbbb-000{number}"), &format!("CVE-2026-1000{number}"), *component, SUMMARY);
         std::fs::write(folder.path().join(format!("{number}.json")), record.to_string()).unwrap();
     }
     let scanner = spawn_scanner().await;
@@ -101,12 +101,7 @@ async fn the_text_of_a_pdf_has_every_finding_in_full() {
             }
             assert!(text.contains(version));
         }
-        for part in [
-            task.as_str(),
-            "<imgsrc=xonerror=alert(1)>项目#letx=1",
-            "#link(\"https://evil.example\")[x]$x$*bold*",
-            "远程代码执行",
-        ] {
+        for part in [task.as_str(), "<imgsrc=xonerror=alert(1)>项目#letx=1", &squeezed(SUMMARY)] {
             assert!(text.contains(part), "{part} is missing in {language}");
         }
         let heading = if language == "zh" { "安全扫描报告" } else { "Securityscanreport" };
@@ -156,7 +151,7 @@ async fn the_html_report_is_complete_and_nothing_in_it_runs() {
                 && !page.contains("<img")
                 && !page.contains("href=\"javascript:")
         );
-        assert!(page.contains("https://example.org/advisory"));
+        assert!(page.contains("href=\"https://nvd.nist.gov/vuln/detail/CVE-2026-10001\""));
     }
 }
 
