@@ -10,7 +10,11 @@ mod tasks;
 mod web;
 
 use std::net::{SocketAddr, TcpListener};
+<<<<<<< HEAD
 use std::path::Path;
+=======
+use std::path::{Path, PathBuf};
+>>>>>>> service
 use std::sync::Arc;
 
 pub use engine::{
@@ -92,11 +96,16 @@ impl Scanner {
     }
 }
 
+<<<<<<< HEAD
 fn storage(error: impl std::fmt::Display) -> StartError {
     StartError::Storage(error.to_string())
 }
 
 /// Imports advisories from `path` into the database below the scanner's data folder. A running service takes them up by itself.
+=======
+/// Imports advisories from `path` (OSV records as folder, zip or JSON; the advisory table as CSV) into the database below
+/// the scanner's data folder. A running service takes them up by itself within seconds. Blocks.
+>>>>>>> service
 ///
 /// # Errors
 /// When `path` cannot be read or holds no advisory, or when the database cannot be written; it then stays as it was.
@@ -104,7 +113,7 @@ pub fn import_advisories(data: &Path, path: &Path, clock: &Clock) -> Result<Advi
     engine::import(&advisories_folder(data), path, clock.now())
 }
 
-/// What the database below the scanner's data folder holds.
+/// What the database below the scanner's data folder holds. Blocks.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -112,7 +121,13 @@ pub fn advisory_status(data: &Path) -> Result<AdvisoryStatus, AdvisoryError> {
     engine::status(&advisories_folder(data))
 }
 
-/// Where the advisories lie in the scanner's data folder.
-fn advisories_folder(data: &Path) -> std::path::PathBuf {
+fn advisories_folder(data: &Path) -> PathBuf {
     data.join("advisories")
+<<<<<<< HEAD
+=======
+}
+
+fn storage(error: impl std::fmt::Display) -> StartError {
+    StartError::Storage(error.to_string())
+>>>>>>> service
 }

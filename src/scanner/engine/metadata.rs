@@ -21,7 +21,8 @@ pub(super) struct Coordinates {
 impl Coordinates {
     /// `None` when a part is empty or holds what no repository would take.
     pub(super) fn new(group: &str, artifact: &str, version: &str) -> Option<Self> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        // Letters of any script: repositories take ASCII only, but what a build names itself is not for us to judge.
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
         let name = |text: &str| (1..=200).contains(&text.len()) && text.chars().all(plain);
         let usable = name(group) && name(artifact) && is_version(version);
         usable.then(|| Self { group: group.to_owned(), artifact: artifact.to_owned(), version: version.to_owned() })

@@ -116,26 +116,48 @@ fn split_texts(data: &mut Value, missing: &mut HashSet<char>) {
     }
 }
 
+/// Words stay together up to [`LONGEST_RUN`]. A longer word with hyphens is cut before each of them, and the template keeps such
+/// pieces whole: a line that ends in a hyphen would lose it in every reader that joins hyphenated words.
 fn pieces(text: &str, missing: &mut HashSet<char>) -> Vec<String> {
     let mut all = Vec::new();
-    let (mut piece, mut run) = (String::new(), 0);
-    for c in text.chars() {
-        if can_draw(c) {
-            piece.push(c);
-        } else {
-            missing.insert(c);
-            let _ = write!(piece, "[U+{:04X}]", u32::from(c));
+    let mut piece = String::new();
+    for word in text.split_inclusive(char::is_whitespace) {
+        let hyphens = word.contains('-');
+        if hyphens {
+            cut(&mut piece, &mut all);
         }
-        run = if c.is_whitespace() { 0 } else { run + 1 };
-        if run >= LONGEST_RUN || (run > 4 && matches!(c, '.' | '/' | ':' | '-' | '_' | '!' | '@' | '?' | '&' | '=')) {
-            all.push(std::mem::take(&mut piece));
-            run = 0;
+        let long = word.chars().count() > LONGEST_RUN;
+        let mut run = 0;
+        for c in word.chars() {
+            if (long && c == '-' && run > 0) || (hyphens && c.is_whitespace()) || run >= LONGEST_RUN {
+                cut(&mut piece, &mut all);
+                run = 0;
+            }
+            draw(c, &mut piece, missing);
+            run += 1;
+            if long && run > 4 && matches!(c, '.' | '/' | ':' | '_' | '!' | '@' | '?' | '&' | '=') {
+                cut(&mut piece, &mut all);
+                run = 0;
+            }
         }
     }
-    if !piece.is_empty() || all.is_empty() {
-        all.push(piece);
-    }
+    cut(&mut piece, &mut all);
     all
+}
+
+fn cut(piece: &mut String, all: &mut Vec<String>) {
+    if !piece.is_empty() {
+        all.push(std::mem::take(piece));
+    }
+}
+
+fn draw(c: char, piece: &mut String, missing: &mut HashSet<char>) {
+    if can_draw(c) {
+        piece.push(c);
+    } else {
+        missing.insert(c);
+        let _ = write!(piece, "[U+{:04X}]", u32::from(c));
+    }
 }
 
 fn datetime(at: Timestamp) -> Option<Datetime> {

@@ -71,6 +71,10 @@ impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
                 body.extend_from_slice(&chunk);
             }
             let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
+            // serde also reads structs from lists; the interface only knows objects.
+            if text.trim_ascii_start().first() != Some(&b'{') {
+                return Err(Failure::bad("The JSON body must be an object."));
+            }
             serde_json::from_slice(text).map(Self).map_err(|error| Failure::bad(format!("The JSON body is not right: {error}.")))
         })
     }

@@ -25,7 +25,8 @@ pub(crate) fn library(group: &str, artifact: &str, version: &str) -> Vec<u8> {
 /// A web application that carries these libraries: file name and bytes.
 pub(crate) fn war(libraries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let names: Vec<String> = libraries.iter().map(|(name, _)| format!("WEB-INF/lib/{name}")).collect();
-    let entries: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(libraries.iter().map(|(_, bytes)| bytes.as_slice())).collect();
+    let entries: Vec<(&str, &[u8])> =
+        names.iter().map(String::as_str).zip(libraries.iter().map(|(_, bytes)| bytes.as_slice())).collect();
     archive(&entries)
 }
 

@@ -23,8 +23,17 @@ pub(crate) struct TestScanner {
     pub(crate) base: String,
     pub(crate) clock: Clock,
     client: Client,
-    shutdown: Shutdown,
+    ending: Ending,
     folder: TempDir,
+}
+
+/// Ends the service when the test lets go of it.
+struct Ending(Shutdown);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.begin();
+    }
 }
 
 /// Starts the service with an empty data folder.
@@ -51,7 +60,7 @@ async fn start(folder: TempDir, clock: Clock, change: impl FnOnce(&mut Settings)
         Some((Scanner::start(settings.clone(), clock.clone(), &shutdown).await.ok()?, shutdown))
     })
     .await;
-    TestScanner { base: format!("http://{}", running.address()), clock, client: client(), shutdown, folder }
+    TestScanner { base: format!("http://{}", running.address()), clock, client: client(), ending: Ending(shutdown), folder }
 }
 
 pub(crate) fn settings(data: &Path) -> Settings {
@@ -95,8 +104,8 @@ impl TestScanner {
 
     /// Ends the service as the end of its process would, and gives what it left behind.
     pub(crate) async fn stop(self) -> TempDir {
-        self.shutdown.begin();
-        self.shutdown.drain(Duration::from_secs(30)).await;
+        self.ending.0.begin();
+        self.ending.0.drain(Duration::from_secs(30)).await;
         self.folder
     }
 
@@ -133,7 +142,8 @@ impl TestScanner {
 
     /// Uploads a file; gives its sha256.
     pub(crate) async fn upload(&self, bearer: &str, name: &str, bytes: Vec<u8>) -> String {
-        let (status, body) = answer(self.request(Method::POST, "/api/v1/files/upload").bearer_auth(bearer).multipart(form(name, bytes))).await;
+        let (status, body) =
+            answer(self.request(Method::POST, "/api/v1/files/upload").bearer_auth(bearer).multipart(form(name, bytes))).await;
         assert_eq!(status, StatusCode::OK, "{body}");
         body["sha256"].as_str().unwrap().to_owned()
     }
@@ -175,12 +185,6 @@ impl TestScanner {
         let (status, body) = self.post(bearer, &format!("/api/v1/tasks/{task}/results/search"), json!({"size": 200})).await;
         assert_eq!(status, StatusCode::OK, "{body}");
         body["data"].as_array().unwrap().clone()
-    }
-}
-
-impl Drop for TestScanner {
-    fn drop(&mut self) {
-        self.shutdown.begin();
     }
 }
 

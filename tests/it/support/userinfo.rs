@@ -59,11 +59,16 @@ async fn answer(mut connection: TcpStream, asked: Arc<AtomicUsize>) {
         "huge" => (200, format!(r#"{{"organization":"acme","name":"{}"}}"#, "x".repeat(1 << 20))),
         _ => (401, r#"{"error":"invalid_token"}"#.to_owned()),
     };
-    let head = format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    let head = format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
     let _ = connection.write_all(head.as_bytes()).await;
     let _ = connection.write_all(body.as_bytes()).await;
 }
 
 fn user(name: &str, organization: &str) -> String {
-    format!(r#"{{"sub":"1","user_id":"1","name":"{name}","email":"{name}@example.org","organization":"{organization}","roles":["member"]}}"#)
+    format!(
+        r#"{{"sub":"1","user_id":"1","name":"{name}","email":"{name}@example.org","organization":"{organization}","roles":["member"]}}"#
+    )
 }

@@ -99,10 +99,9 @@ pub(super) fn is_id(id: &str) -> bool {
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':'))
 }
 
-/// Whether `name` is a Maven `group:artifact`.
+/// Whether `name` is a Maven `group:artifact`, in letters of any script.
 pub(in crate::scanner::engine) fn is_package(name: &str) -> bool {
-    let part =
-        |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
+    let part = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
     name.len() <= MAX_NAME && name.split_once(':').is_some_and(|(group, artifact)| part(group) && part(artifact))
 }
 
