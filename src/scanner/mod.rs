@@ -10,11 +10,7 @@ mod tasks;
 mod web;
 
 use std::net::{SocketAddr, TcpListener};
-<<<<<<< HEAD
-use std::path::Path;
-=======
 use std::path::{Path, PathBuf};
->>>>>>> service
 use std::sync::Arc;
 
 pub use engine::{
@@ -96,16 +92,8 @@ impl Scanner {
     }
 }
 
-<<<<<<< HEAD
-fn storage(error: impl std::fmt::Display) -> StartError {
-    StartError::Storage(error.to_string())
-}
-
-/// Imports advisories from `path` into the database below the scanner's data folder. A running service takes them up by itself.
-=======
 /// Imports advisories from `path` (OSV records as folder, zip or JSON; the advisory table as CSV) into the database below
 /// the scanner's data folder. A running service takes them up by itself within seconds. Blocks.
->>>>>>> service
 ///
 /// # Errors
 /// When `path` cannot be read or holds no advisory, or when the database cannot be written; it then stays as it was.
@@ -123,11 +111,8 @@ pub fn advisory_status(data: &Path) -> Result<AdvisoryStatus, AdvisoryError> {
 
 fn advisories_folder(data: &Path) -> PathBuf {
     data.join("advisories")
-<<<<<<< HEAD
-=======
 }
 
 fn storage(error: impl std::fmt::Display) -> StartError {
     StartError::Storage(error.to_string())
->>>>>>> service
 }

@@ -3,5 +3,7 @@
 mod bearers;
 mod files;
 mod refusals;
-
-
+mod reports;
+mod results;
+mod shares;
+mod tasks;
