@@ -28,8 +28,7 @@ use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, Tok
 use super::store::{RedisSettings, Store};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
-use super::web::middleware::request::Callers;
-use super::web::server::Parts;
+use super::web::server::{Callers, Parts};
 use super::web::site::Sites;
 use crate::config::gateway::{Backend, Gateway as Settings, Tenant};
 use crate::platform::clock::Clock;

@@ -2,7 +2,7 @@
 
 use crate::gateway::session::TokenError;
 use crate::gateway::store::Unavailable;
-use crate::gateway::upstream::UpstreamError;
+pub(in crate::gateway) use crate::gateway::upstream::{Kind, UpstreamError};
 use crate::gateway::vault::VaultError;
 use crate::platform::seal::SealError;
 

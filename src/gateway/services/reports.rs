@@ -5,7 +5,8 @@ use super::credentials::Credentials;
 use super::error::Error;
 use crate::contract::ids::TaskId;
 use crate::contract::reports::{ReportLanguage, ReportType};
-use crate::gateway::upstream::{Call, Report};
+use crate::gateway::upstream::Call;
+pub(in crate::gateway) use crate::gateway::upstream::Report;
 
 /// Use cases around reports. Cheap to clone.
 #[derive(Clone)]

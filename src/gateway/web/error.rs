@@ -7,8 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
 
-use crate::gateway::services::error::Error;
-use crate::gateway::upstream::{Kind, UpstreamError};
+use crate::gateway::services::error::{Error, Kind, UpstreamError};
 
 /// An answer that is not what was asked for.
 #[derive(Clone, Debug)]

@@ -9,11 +9,11 @@ use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
-use askama::Template;
 
 use super::context::Context;
 use super::error::WebError;
 use super::site::Site;
+use super::views::View;
 use super::views::layout::{AssetLinks, Chrome, SiteView, UserView};
 use crate::gateway::session::{Portal, SignedIn as SignedInUser};
 
@@ -68,7 +68,7 @@ impl Page {
             part,
             site: SiteView::of(&self.site),
             assets: AssetLinks::current(),
-            user: self.user.as_ref().map(UserView::of),
+            user: self.user.as_ref().map(|user| UserView::of(&user.principal)),
             csrf: self.user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
             request_id: self.context.request_id.clone(),
             flash: self.flash,
@@ -82,12 +82,12 @@ impl Page {
     }
 
     /// 200 with this page.
-    pub(in crate::gateway) fn show(&self, view: &impl Template) -> Result<HttpResponse, WebError> {
+    pub(in crate::gateway) fn show(&self, view: &impl View) -> Result<HttpResponse, WebError> {
         self.show_as(StatusCode::OK, view)
     }
 
     /// `status` with this page. Pages are never stored.
-    pub(in crate::gateway) fn show_as(&self, status: StatusCode, view: &impl Template) -> Result<HttpResponse, WebError> {
+    pub(in crate::gateway) fn show_as(&self, status: StatusCode, view: &impl View) -> Result<HttpResponse, WebError> {
         let body = view.render().map_err(|error| WebError::internal(format!("a page could not be made: {error}")))?;
         let mut answer = HttpResponse::build(status);
         answer.insert_header((CONTENT_TYPE, "text/html; charset=utf-8"));

@@ -8,7 +8,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{Data, PayloadConfig};
 use actix_web::{App, HttpServer};
 
-use super::middleware::request::Callers;
+pub(in crate::gateway) use super::middleware::request::Callers;
 use super::middleware::{csrf, error_page, headers, request, tenant};
 use super::routes;
 use super::site::Sites;

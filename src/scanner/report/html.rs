@@ -24,7 +24,7 @@ const CHUNK: usize = 32 << 10;
 const CHUNKS_ON_THE_WAY: usize = 4;
 
 static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = STANDARD.encode(digest::sha256(STYLE.as_bytes()));
+    let hash = STANDARD.encode(digest::sha256(STYLE.trim_end_matches('\n').as_bytes()));
     format!("default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'")
 });
 
@@ -37,7 +37,6 @@ pub(super) fn policy() -> &'static str {
 #[template(path = "report/report.html")]
 struct Page {
     view: View,
-    style: &'static str,
     policy: &'static str,
 }
 
@@ -46,7 +45,7 @@ pub(super) fn stream(content: Content) -> impl Stream<Item = Result<Bytes, io::E
     let (chunks, waiting) = mpsc::channel(CHUNKS_ON_THE_WAY);
     tokio::task::spawn_blocking(move || {
         let view = View::new(&content, Words::of(content.language));
-        let page = Page { view, style: STYLE, policy: policy() };
+        let page = Page { view, policy: policy() };
         let mut out = Chunks { filling: BytesMut::with_capacity(CHUNK), chunks };
         if page.render_into(&mut out).is_ok() {
             // Fails when the reader has gone, and then nobody misses it.

@@ -90,12 +90,14 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::web::extract",
             "gateway::web::views",
             "gateway::services",
+            "gateway::session",
             "gateway::domain",
             "contract",
             "platform",
         ],
     ),
-    room("gateway::web::views", &["gateway::web", "gateway::domain", "contract", "platform"]),
+    // Views show what services give: they name its types and call none of its functions that ask anybody.
+    room("gateway::web::views", &["gateway::web", "gateway::services", "gateway::domain", "contract", "platform"]),
     room(
         "gateway::services",
         &[

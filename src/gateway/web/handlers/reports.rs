@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::contract::ids::TaskId;
 use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::gateway::services::Services;
-use crate::gateway::upstream::Report;
+use crate::gateway::services::reports::Report;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Path, Query, SignedIn};
 use crate::platform::hostile::Hostile;

@@ -6,12 +6,12 @@ use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, HttpResponse};
-use askama::Template as _;
 
 use crate::gateway::session::Portal;
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::urls;
+use crate::gateway::web::views::View as _;
 use crate::gateway::web::views::errors::{ErrorPage, Link};
 use crate::gateway::web::views::layout::{AssetLinks, Chrome, SiteView, UserView};
 
@@ -114,7 +114,7 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
             site: site.map_or_else(SiteView::nobody, |site| SiteView::of(site)),
             assets: AssetLinks::current(),
             csrf: user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
-            user: user.as_ref().map(UserView::of),
+            user: user.as_ref().map(|user| UserView::of(&user.principal)),
             request_id: context.request_id,
             flash: None,
             offers_sign_in: site.is_some() && !public,

@@ -1,6 +1,6 @@
 //! What `base.html` needs.
 
-use crate::gateway::session::SignedIn as SignedInUser;
+use crate::gateway::domain::principal::Principal;
 use crate::gateway::web::assets;
 use crate::gateway::web::site::Site;
 
@@ -50,8 +50,8 @@ pub(in crate::gateway) struct UserView {
 }
 
 impl UserView {
-    pub(in crate::gateway) fn of(user: &SignedInUser) -> Self {
-        Self { name: user.principal.name.short(60), is_administrator: user.principal.is_administrator() }
+    pub(in crate::gateway) fn of(user: &Principal) -> Self {
+        Self { name: user.name.short(60), is_administrator: user.is_administrator() }
     }
 }
 

@@ -1,5 +1,8 @@
 //! Pages as plain data for the templates: no I/O, no decisions beyond what to show. The only room that knows askama.
 
+/// What every page is: it renders itself.
+pub(in crate::gateway) use askama::Template as View;
+
 pub(in crate::gateway) mod chart;
 pub(in crate::gateway) mod errors;
 pub(in crate::gateway) mod finding_body;
