@@ -3,8 +3,8 @@
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::jar;
 use crate::support::scanner::{ACME, GLOBEX, assert_refused, spawn_scanner};
+use crate::support::{eventually, jar};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_come_most_severe_first_and_agree_with_the_statistics() {
@@ -88,4 +88,30 @@ async fn nothing_found_says_what_it_is_based_on() {
     let (_, shown) = scanner.get(ACME, &format!("/api/v1/tasks/{task}")).await;
     assert!(shown["summary"]["advisoryCount"].as_u64().unwrap() > 0);
     assert!(!shown["summary"]["advisoryDate"].as_str().unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn imported_advisories_are_used_without_a_restart() {
+    let scanner = spawn_scanner().await;
+    let hash = scanner.upload(ACME, "a.jar", jar::library("com.example.fresh", "fresh", "1.0")).await;
+    let first = scanner.create_task(ACME, "before", &hash).await;
+    assert_eq!(scanner.ended(ACME, &first).await["resultsStat"]["total"], 0);
+    let record = json!({
+        "schema_version": "1.6.0", "id": "GHSA-xxxx-yyyy-zzzz", "modified": "2026-05-01T00:00:00Z", "published": "2026-05-01T00:00:00Z",
+        "summary": "A flaw", "details": "A flaw", "database_specific": {"severity": "LOW"},
+        "affected": [{"package": {"ecosystem": "Maven", "name": "com.example.fresh:fresh"},
+            "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "2.0"}]}]}]
+    });
+    let file = scanner.data().join("record.json");
+    std::fs::write(&file, record.to_string()).unwrap();
+    cardea::scanner::import_advisories(scanner.data(), &file, &scanner.clock).unwrap();
+    let mut tries = 0;
+    let found = eventually("a finding of the new advisory", async || {
+        tries += 1;
+        let task = scanner.create_task(ACME, &format!("after {tries}"), &hash).await;
+        (scanner.ended(ACME, &task).await["resultsStat"]["total"] == 1).then_some(task)
+    })
+    .await;
+    let finding = &scanner.findings(ACME, &found).await[0];
+    assert_eq!((&finding["severity"], &finding["fixedVersion"]), (&json!("low"), &json!("2.0")));
 }
