@@ -39,8 +39,7 @@ impl Bench {
         let (folder, shutdown) = (TempDir::new().unwrap(), Shutdown::default());
         let server = RedisServer::start(folder.path()).await;
         let store = Store::redis(&server.settings(), &shutdown).unwrap();
-        let bench =
-            Self { store, clock: Clock::manual(Timestamp(1_700_000_000_000)), redis: Some(server), shutdown, folder };
+        let bench = Self { store, clock: Clock::manual(Timestamp(1_700_000_000_000)), redis: Some(server), shutdown, folder };
         // The listener for messages connects by itself; tests of messages need it there.
         let mut ready = bench.store.subscribe("ready");
         until("the message connection", async || {

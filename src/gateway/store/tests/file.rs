@@ -34,7 +34,10 @@ async fn everything_is_there_after_a_restart_and_lifetimes_go_on() {
     drop(store);
     let store = Store::embedded(&path, clock.clone()).unwrap();
     let record = store.get(&key(1)).await.unwrap().unwrap();
-    assert_eq!((record.value.as_slice(), record.version, record.expires_in), (b"one".as_slice(), version, Some(HOUR.unwrap() * 2)));
+    assert_eq!(
+        (record.value.as_slice(), record.version, record.expires_in),
+        (b"one".as_slice(), version, Some(HOUR.unwrap() * 2))
+    );
     assert_eq!(store.members(&key(1)).await.unwrap(), ["m"]);
     assert_eq!(store.peek(&key(1)).await.unwrap().unwrap().value, 1);
     clock.advance(Duration::from_secs(1));

@@ -77,10 +77,8 @@ async fn a_connection_that_redis_closes_or_a_lost_script_is_not_seen_for_long() 
     let redis = bench.redis.as_ref().unwrap();
     redis.command(&["CLIENT", "KILL", "TYPE", "normal"]).await;
     redis.command(&["SCRIPT", "FLUSH"]).await;
-    until("the store", async || {
-        matches!(bench.store.compare_and_set(&key(), version, vec![2], HOUR).await, Ok(Swap::Done(_)))
-    })
-    .await;
+    until("the store", async || matches!(bench.store.compare_and_set(&key(), version, vec![2], HOUR).await, Ok(Swap::Done(_))))
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
