@@ -18,7 +18,7 @@ on_both! {
 const SK: &str = "sk-planted-0123456789";
 
 async fn no_secret_and_no_address_is_readable_at_rest(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let mut planted = Vec::new();
     for (tenant, user) in [(acme(), "planted-alice"), (acme(), "planted-bob"), (globex(), "planted-carol")] {
         let answer = site.ask(&tenant, &format!("POST /portal/sign-in/{user}"), None).await;

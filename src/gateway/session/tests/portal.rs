@@ -37,7 +37,6 @@ struct Shared {
 pub(super) struct Site {
     pub(super) address: SocketAddr,
     pub(super) sessions: Sessions,
-    pub(super) tokens: Tokens,
     shared: Shared,
 }
 
@@ -70,14 +69,14 @@ pub(super) fn tokens_of(subject: &str) -> TokenSet {
 }
 
 impl Site {
-    pub(super) async fn open(bench: &Bench) -> Self {
-        Self::with(bench, settings(), ring(&["k1"])).await
+    pub(super) fn open(bench: &Bench) -> Self {
+        Self::with(bench, settings(), ring(&["k1"]))
     }
 
-    pub(super) async fn with(bench: &Bench, settings: Settings, ring: Arc<Ring>) -> Self {
+    pub(super) fn with(bench: &Bench, settings: Settings, ring: Arc<Ring>) -> Self {
         let tokens = Tokens::new(bench.store.clone(), Arc::clone(&ring), settings.absolute);
         let sessions = Sessions::new(bench.store.clone(), ring, bench.clock.clone(), settings).unwrap();
-        let shared = Shared { tokens: tokens.clone(), begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)) };
+        let shared = Shared { tokens, begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)) };
         let (for_app, state) = (sessions.clone(), shared.clone());
         let server = HttpServer::new(move || {
             let pages = web::scope("/portal")
@@ -109,7 +108,7 @@ impl Site {
         bench.shutdown.spawn(async move {
             let _ = running.await;
         });
-        Self { address, sessions, tokens, shared }
+        Self { address, sessions, shared }
     }
 
     /// Sends a request as a browser of `tenant` with `cookie` (name=value) would.

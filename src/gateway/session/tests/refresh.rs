@@ -64,13 +64,13 @@ impl Refresh for Provider {
     }
 }
 
-fn new_tokens(refresh: Option<&str>) -> Result<Refreshed, RefreshError> {
-    Ok(Refreshed {
+fn new_tokens(refresh: Option<&str>) -> Refreshed {
+    Refreshed {
         access: Secret::new("new-access"),
         refresh: refresh.map(Secret::new),
         id_token: None,
         expires_in: Some(Duration::from_mins(5)),
-    })
+    }
 }
 
 /// A signed-in user whose access token is good for 300 s; tokens are refreshed 60 s ahead.
@@ -96,14 +96,14 @@ impl Case {
 }
 
 async fn a_token_that_is_good_for_long_is_given_out_without_a_call(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::answers(new_tokens(None)));
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(None))));
     bench.clock.advance(Duration::from_secs(239));
     assert_eq!(case.access(&provider).await.unwrap(), "access-of-alice");
     assert_eq!(provider.calls(), 0);
 }
 
 async fn a_token_is_refreshed_ahead_of_its_end_and_the_new_one_is_kept(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::answers(new_tokens(Some("new-refresh"))));
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(Some("new-refresh")))));
     bench.clock.advance(Duration::from_secs(241));
     assert_eq!(case.access(&provider).await.unwrap(), "new-access");
     assert_eq!(case.access(&provider).await.unwrap(), "new-access");
@@ -115,7 +115,7 @@ async fn a_token_is_refreshed_ahead_of_its_end_and_the_new_one_is_kept(bench: Be
 }
 
 async fn many_who_wait_share_one_call(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::slow(new_tokens(Some("new-refresh")), 0));
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
     bench.clock.advance(Duration::from_secs(400));
     let mut tasks = JoinSet::new();
     for _ in 0..200 {
@@ -130,7 +130,7 @@ async fn many_who_wait_share_one_call(bench: Bench) {
 }
 
 async fn an_old_refresh_token_is_kept_when_no_new_one_comes(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::answers(new_tokens(None)));
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(None))));
     for _ in 0..3 {
         bench.clock.advance(Duration::from_secs(400));
         assert_eq!(case.access(&provider).await.unwrap(), "new-access");
@@ -146,7 +146,7 @@ async fn trouble_gives_the_token_that_is_still_good_and_rests_for_a_moment(bench
     }
     assert_eq!(provider.calls(), 1);
     bench.clock.advance(Duration::from_secs(6));
-    *provider.0.outcome.lock().unwrap() = new_tokens(None);
+    *provider.0.outcome.lock().unwrap() = Ok(new_tokens(None));
     assert_eq!(case.access(&provider).await.unwrap(), "new-access");
 }
 
@@ -156,7 +156,7 @@ async fn trouble_without_a_good_token_is_no_sign_out(bench: Bench) {
     for _ in 0..3 {
         assert_eq!(case.access(&provider).await, Err(TokenError::Unavailable));
     }
-    *provider.0.outcome.lock().unwrap() = new_tokens(None);
+    *provider.0.outcome.lock().unwrap() = Ok(new_tokens(None));
     assert_eq!(case.access(&provider).await.unwrap(), "new-access");
 }
 
@@ -184,7 +184,7 @@ async fn a_refused_refresh_token_that_a_faster_replica_used_is_no_end(bench: Ben
     assert_eq!(token.unwrap(), "access-of-replica");
     // The same when its own grant succeeded: what was written first is what counts.
     bench.clock.advance(Duration::from_secs(301));
-    *provider.0.outcome.lock().unwrap() = new_tokens(None);
+    *provider.0.outcome.lock().unwrap() = Ok(new_tokens(None));
     let faster = async {
         until("the call", async || provider.calls() == 2).await;
         let mut set = tokens_of("winner");
@@ -197,7 +197,7 @@ async fn a_refused_refresh_token_that_a_faster_replica_used_is_no_end(bench: Ben
 }
 
 async fn a_sign_out_during_a_refresh_stays_one(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::slow(new_tokens(None), 0));
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(None)), 0));
     bench.clock.advance(Duration::from_secs(301));
     let leave = async {
         until("the call", async || provider.calls() == 1).await;
@@ -210,7 +210,7 @@ async fn a_sign_out_during_a_refresh_stays_one(bench: Bench) {
 }
 
 async fn a_caller_that_goes_away_does_not_lose_the_new_token(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::slow(new_tokens(Some("new-refresh")), 0));
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
     bench.clock.advance(Duration::from_secs(301));
     {
         let gone = case.access(&provider);
@@ -230,7 +230,7 @@ async fn a_caller_that_goes_away_does_not_lose_the_new_token(bench: Bench) {
 }
 
 async fn a_forced_refresh_happens_once_for_a_token_and_not_for_an_older_one(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::answers(new_tokens(None)));
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(None))));
     let used = Secret::new("access-of-alice");
     let mut tasks = JoinSet::new();
     for _ in 0..50 {
@@ -244,7 +244,7 @@ async fn a_forced_refresh_happens_once_for_a_token_and_not_for_an_older_one(benc
 }
 
 async fn without_a_refresh_token_the_sign_in_lasts_as_long_as_the_access_token(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::answers(new_tokens(None)));
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(None))));
     let mut set = tokens_of("alice");
     set.refresh = None;
     case.tokens.store(&acme(), &case.login, &set).await.unwrap();
@@ -272,7 +272,7 @@ async fn tokens_open_for_their_tenant_and_sign_in_only(bench: Bench) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_the_store_is_away_there_is_no_token_and_no_sign_out() {
     let mut bench = Bench::redis().await;
-    let (case, provider) = (case(&bench).await, Provider::slow(new_tokens(Some("new-refresh")), 0));
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
     bench.redis.as_ref().unwrap().command(&["SAVE"]).await;
     bench.redis.as_mut().unwrap().kill();
     assert_eq!(case.access(&provider).await, Err(TokenError::Unavailable));

@@ -35,7 +35,7 @@ on_both! {
 }
 
 async fn a_sign_in_gives_a_new_handle_and_ends_the_one_that_was_presented(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let first = site.sign_in(&acme(), "alice", None).await;
     assert_eq!(site.ask(&acme(), "GET /portal/me", Some(&first)).await.body(), "name of alice");
     let second = site.sign_in(&acme(), "alice", Some(&first)).await;
@@ -44,7 +44,7 @@ async fn a_sign_in_gives_a_new_handle_and_ends_the_one_that_was_presented(bench:
 }
 
 async fn the_cookie_is_for_this_host_and_https_and_no_script(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let answer = site.ask(&acme(), "POST /portal/sign-in/alice", None).await;
     let cookie = answer.header("set-cookie").unwrap();
     let mut attributes: Vec<&str> = cookie.split("; ").skip(1).collect();
@@ -57,7 +57,7 @@ async fn the_cookie_is_for_this_host_and_https_and_no_script(bench: Bench) {
 
 async fn a_loopback_portal_without_https_has_a_plain_cookie(bench: Bench) {
     let plain = CookieSettings { name: "cardea".to_owned(), secure: false };
-    let site = Site::with(&bench, Settings { cookie: plain.clone(), ..settings() }, ring(&["k1"])).await;
+    let site = Site::with(&bench, Settings { cookie: plain.clone(), ..settings() }, ring(&["k1"]));
     let answer = site.ask(&acme(), "POST /portal/sign-in/alice", None).await;
     let cookie = answer.header("set-cookie").unwrap();
     assert!(cookie.starts_with("cardea=") && !cookie.contains("Secure"));
@@ -66,7 +66,7 @@ async fn a_loopback_portal_without_https_has_a_plain_cookie(bench: Bench) {
 }
 
 async fn an_invented_handle_is_never_taken_over(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let invented = format!("{COOKIE}={}", "A".repeat(43));
     assert_eq!(site.me(&acme(), &invented).await, 401);
     let given = site.sign_in(&acme(), "alice", Some(&invented)).await;
@@ -77,7 +77,7 @@ async fn an_invented_handle_is_never_taken_over(bench: Bench) {
 }
 
 async fn an_odd_cookie_of_a_neighbour_signs_nobody_out(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     for odd in ["odd", "=", "odd=%ff", "odd=\u{e4}", ";;", "=x; \u{e4}"] {
         assert_eq!(site.me(&acme(), &format!("{odd}; {cookie}")).await, 200, "{odd:?}");
@@ -87,7 +87,7 @@ async fn an_odd_cookie_of_a_neighbour_signs_nobody_out(bench: Bench) {
 }
 
 async fn a_copied_cookie_is_dead_after_sign_out(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     let other = site.sign_in(&acme(), "alice", None).await;
     let answer = site.ask(&acme(), "POST /portal/sign-out", Some(&cookie)).await;
@@ -98,7 +98,7 @@ async fn a_copied_cookie_is_dead_after_sign_out(bench: Bench) {
 }
 
 async fn a_slow_request_never_brings_a_session_back_after_sign_out(bench: Bench) {
-    let (site, acme) = (Site::open(&bench).await, acme());
+    let (site, acme) = (Site::open(&bench), acme());
     for _ in 0..10 {
         let cookie = site.sign_in(&acme, "alice", None).await;
         let slow = join_all((0..4).map(|_| site.ask(&acme, "GET /portal/slow", Some(&cookie))));
@@ -120,7 +120,7 @@ async fn a_slow_request_never_brings_a_session_back_after_sign_out(bench: Bench)
 }
 
 async fn a_slow_request_does_not_take_a_newer_sign_in_away(bench: Bench) {
-    let (site, acme) = (Site::open(&bench).await, acme());
+    let (site, acme) = (Site::open(&bench), acme());
     let old = site.sign_in(&acme, "alice", None).await;
     let renew = async {
         site.slow_ones_begun(1).await;
@@ -134,7 +134,7 @@ async fn a_slow_request_does_not_take_a_newer_sign_in_away(bench: Bench) {
 }
 
 async fn of_two_changes_at_once_one_is_kept_and_the_session_lives(bench: Bench) {
-    let (site, acme) = (Site::open(&bench).await, acme());
+    let (site, acme) = (Site::open(&bench), acme());
     let cookie = site.sign_in(&acme, "alice", None).await;
     let slow = join_all((0..2).map(|_| site.ask(&acme, "GET /portal/slow", Some(&cookie))));
     let let_go = async {
@@ -148,7 +148,7 @@ async fn of_two_changes_at_once_one_is_kept_and_the_session_lives(bench: Bench) 
 }
 
 async fn a_change_of_the_user_keeps_handle_and_session(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     let answer = site.ask(&acme(), "POST /portal/rename/Alicia", Some(&cookie)).await;
     assert_eq!((answer.status(), answer.cookie().as_deref()), (200, Some(cookie.as_str())));
@@ -156,7 +156,7 @@ async fn a_change_of_the_user_keeps_handle_and_session(bench: Bench) {
 }
 
 async fn a_cookie_of_one_tenant_opens_nothing_at_another(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     assert_eq!(site.me(&globex(), &cookie).await, 401);
     assert_eq!(site.ask(&globex(), "POST /portal/sign-out", Some(&cookie)).await.status(), 200);
@@ -164,7 +164,7 @@ async fn a_cookie_of_one_tenant_opens_nothing_at_another(bench: Bench) {
 }
 
 async fn a_record_copied_to_another_tenant_does_not_open(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     // The handle is what follows the 44 characters of the signature.
     let handle = cookie.chars().rev().take(43).collect::<Vec<_>>().into_iter().rev().collect::<String>();
@@ -179,7 +179,7 @@ async fn a_record_copied_to_another_tenant_does_not_open(bench: Bench) {
 }
 
 async fn without_a_tenant_nobody_is_signed_in(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     // The small portal takes whatever is in front of `.test` for a tenant; two labels are none.
     let answer = site
@@ -191,7 +191,7 @@ async fn without_a_tenant_nobody_is_signed_in(bench: Bench) {
 async fn use_keeps_a_session_alive_and_polling_does_not(bench: Bench) {
     // Redis goes by its own clock, so its idle time is short enough to wait for.
     let idle = if bench.redis.is_some() { Duration::from_secs(3) } else { IDLE };
-    let site = Site::with(&bench, Settings { idle, ..settings() }, ring(&["k1"])).await;
+    let site = Site::with(&bench, Settings { idle, ..settings() }, ring(&["k1"]));
     let (used, polled) = (site.sign_in(&acme(), "alice", None).await, site.sign_in(&acme(), "alice", None).await);
     for _ in 0..5 {
         bench.pass(idle / 4);
@@ -208,7 +208,7 @@ async fn use_keeps_a_session_alive_and_polling_does_not(bench: Bench) {
 }
 
 async fn no_use_keeps_a_session_beyond_its_absolute_limit(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     let step = IDLE / 2;
     for _ in 1..ABSOLUTE.as_secs() / step.as_secs() {
@@ -220,7 +220,7 @@ async fn no_use_keeps_a_session_beyond_its_absolute_limit(bench: Bench) {
 }
 
 async fn the_absolute_limit_holds_when_the_clock_jumps(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     bench.pass(Duration::from_mins(10));
     assert_eq!(site.ask(&acme(), "POST /portal/rename/Alicia", Some(&cookie)).await.status(), 200);
@@ -233,7 +233,7 @@ async fn the_absolute_limit_holds_when_the_clock_jumps(bench: Bench) {
 }
 
 async fn a_session_ended_from_elsewhere_is_dead_and_says_so_to_its_streams(bench: Bench) {
-    let (site, elsewhere, acme) = (Site::open(&bench).await, Site::open(&bench).await, acme());
+    let (site, elsewhere, acme) = (Site::open(&bench), Site::open(&bench), acme());
     let cookie = site.sign_in(&acme, "alice", None).await;
     let user = user(&acme, "alice").key();
     let id = elsewhere.sessions.list(&acme, &user).await.unwrap().remove(0).id;
@@ -251,7 +251,7 @@ async fn a_session_ended_from_elsewhere_is_dead_and_says_so_to_its_streams(bench
 }
 
 async fn the_list_of_sessions_is_true_and_of_one_user(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let list = async |subject: &str| site.sessions.list(&acme(), &user(&acme(), subject).key()).await.unwrap().len();
     let first = site.sign_in(&acme(), "alice", None).await;
     bench.pass(Duration::from_secs(1));
@@ -266,7 +266,7 @@ async fn the_list_of_sessions_is_true_and_of_one_user(bench: Bench) {
 }
 
 async fn ending_a_session_deletes_its_tokens(bench: Bench) {
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     let id = site.sessions.list(&acme(), &user(&acme(), "alice").key()).await.unwrap().remove(0).id;
     let key = crate::gateway::session::tokens::key(&acme(), &id);
@@ -276,9 +276,9 @@ async fn ending_a_session_deletes_its_tokens(bench: Bench) {
 }
 
 async fn a_new_signing_key_signs_nobody_out(bench: Bench) {
-    let before = Site::open(&bench).await;
+    let before = Site::open(&bench);
     let old = before.sign_in(&acme(), "alice", None).await;
-    let after = Site::with(&bench, settings(), ring(&["k2", "k1"])).await;
+    let after = Site::with(&bench, settings(), ring(&["k2", "k1"]));
     let answer = after.ask(&acme(), "GET /portal/me", Some(&old)).await;
     assert_eq!(answer.body(), "name of alice");
     let renewed = answer.cookie().unwrap();
@@ -288,14 +288,14 @@ async fn a_new_signing_key_signs_nobody_out(bench: Bench) {
     let answer = after.ask(&acme(), "POST /portal/sign-out", Some(&old)).await;
     assert!(answer.header("set-cookie").unwrap().contains("Max-Age=0"));
     assert_eq!((after.me(&acme(), &old).await, after.me(&acme(), &renewed).await), (401, 401));
-    let foreign = Site::with(&bench, settings(), Arc::clone(&ring(&["k9"]))).await;
+    let foreign = Site::with(&bench, settings(), Arc::clone(&ring(&["k9"])));
     assert_eq!(foreign.me(&acme(), &renewed).await, 401);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn while_the_store_is_away_sessions_answer_503_and_nobody_loses_a_cookie() {
     let mut bench = Bench::redis().await;
-    let site = Site::open(&bench).await;
+    let site = Site::open(&bench);
     let cookie = site.sign_in(&acme(), "alice", None).await;
     bench.redis.as_ref().unwrap().command(&["SAVE"]).await;
     bench.redis.as_mut().unwrap().kill();
@@ -318,7 +318,7 @@ async fn while_the_store_is_away_sessions_answer_503_and_nobody_loses_a_cookie()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_that_goes_away_while_a_request_runs_does_not_spoil_its_answer() {
     let mut bench = Bench::redis().await;
-    let (site, acme) = (Site::open(&bench).await, acme());
+    let (site, acme) = (Site::open(&bench), acme());
     let cookie = site.sign_in(&acme, "alice", None).await;
     bench.redis.as_ref().unwrap().command(&["SAVE"]).await;
     let mut server = bench.redis.take().unwrap();

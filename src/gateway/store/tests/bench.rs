@@ -62,17 +62,14 @@ impl Bench {
 
     /// Everything that is at rest: the whole file, or a dump of Redis.
     pub(in crate::gateway) async fn at_rest(self) -> Vec<u8> {
-        match &self.redis {
-            Some(server) => {
-                server.command(&["SAVE"]).await;
-                std::fs::read(self.folder.path().join("dump.rdb")).unwrap()
-            }
-            None => {
-                let path = self.path();
-                drop(self.store);
-                std::fs::read(path).unwrap()
-            }
+        if let Some(server) = &self.redis {
+            server.command(&["SAVE"]).await;
+            return std::fs::read(self.folder.path().join("dump.rdb")).unwrap();
         }
+        let path = self.path();
+        // The last handle flushes.
+        drop(self.store);
+        std::fs::read(path).unwrap()
     }
 }
 

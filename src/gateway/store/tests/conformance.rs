@@ -8,7 +8,7 @@ use super::bench::{Bench, acme, globex, until};
 use super::on_both;
 use crate::gateway::store::{Count, Event, Key, Store, Swap};
 
-const LONG: Option<Duration> = Some(Duration::from_secs(600));
+const LONG: Option<Duration> = Some(Duration::from_mins(10));
 const SHORT: Duration = Duration::from_millis(300);
 const MANY: usize = 100;
 
@@ -117,9 +117,9 @@ async fn a_record_runs_out(bench: Bench) {
 }
 
 async fn a_touched_record_lives_longer_and_keeps_its_version(bench: Bench) {
-    let version = bench.store.put(&key("a"), vec![1], Some(Duration::from_secs(60))).await.unwrap();
-    assert!(bench.store.touch(&key("a"), Duration::from_secs(600)).await.unwrap());
-    bench.pass(Duration::from_secs(300));
+    let version = bench.store.put(&key("a"), vec![1], Some(Duration::from_mins(1))).await.unwrap();
+    assert!(bench.store.touch(&key("a"), Duration::from_mins(10)).await.unwrap());
+    bench.pass(Duration::from_mins(5));
     let record = bench.store.get(&key("a")).await.unwrap().unwrap();
     assert_eq!(record.version, version);
     assert!(record.expires_in.unwrap() > Duration::from_secs(100));
@@ -182,9 +182,9 @@ async fn a_counter_counts_inside_its_window(bench: Bench) {
     let store = &bench.store;
     assert_eq!(store.peek(&key("c")).await.unwrap(), None);
     for value in 1..=3 {
-        let count = store.count(&key("c"), Duration::from_secs(60)).await.unwrap();
+        let count = store.count(&key("c"), Duration::from_mins(1)).await.unwrap();
         assert_eq!(count.value, value);
-        assert!(count.resets_in <= Duration::from_secs(60) && count.resets_in > Duration::from_secs(30));
+        assert!(count.resets_in <= Duration::from_mins(1) && count.resets_in > Duration::from_secs(30));
     }
     assert_eq!(store.peek(&key("c")).await.unwrap().unwrap().value, 3);
     store.reset(&key("c")).await.unwrap();
@@ -198,7 +198,7 @@ async fn a_counter_counts_inside_its_window(bench: Bench) {
 
 async fn a_lease_has_one_holder_and_its_fence_grows(bench: Bench) {
     let store = &bench.store;
-    let long = Duration::from_secs(60);
+    let long = Duration::from_mins(1);
     let mut fence = 0;
     for _ in 0..20 {
         let lease = store.acquire(&key("l"), long).await.unwrap().unwrap();
@@ -218,7 +218,7 @@ async fn a_lease_that_ran_out_goes_to_the_next_and_the_first_cannot_keep_it(benc
     bench.pass(SHORT);
     let mut second = None;
     until("the lease to run out", async || {
-        second = store.acquire(&key("l"), Duration::from_secs(60)).await.unwrap();
+        second = store.acquire(&key("l"), Duration::from_mins(1)).await.unwrap();
         second.is_some()
     })
     .await;
