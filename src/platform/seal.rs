@@ -141,3 +141,61 @@ fn split(sealed: &[u8]) -> Option<(&[u8], [u8; NONCE], &[u8])> {
     let (nonce, body) = rest.split_at_checked(NONCE)?;
     Some((id, nonce.try_into().ok()?, body))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(keys: &[(&str, u8)]) -> Ring {
+        Ring::new(keys.iter().map(|(id, byte)| ((*id).to_owned(), vec![*byte; 32]))).unwrap()
+    }
+
+    #[test]
+    fn a_record_opens_only_with_all_that_it_was_sealed_with() {
+        let ring = ring(&[("k1", 1)]);
+        let sealed = ring.seal("session", "acme/session/1", b"handle", b"content").unwrap();
+        assert_eq!(ring.open("session", "acme/session/1", b"handle", &sealed).unwrap().as_slice(), b"content");
+        let wrong = [
+            ring.open("tokens", "acme/session/1", b"handle", &sealed),
+            ring.open("session", "globex/session/1", b"handle", &sealed),
+            ring.open("session", "acme/session/1", b"other", &sealed),
+            ring.open("session", "acme/session/1", b"", &sealed),
+        ];
+        assert!(wrong.into_iter().all(|opened| opened == Err(SealError::Closed)));
+        assert!(!sealed.windows(7).any(|window| window == b"content"));
+        assert_ne!(sealed, ring.seal("session", "acme/session/1", b"handle", b"content").unwrap());
+    }
+
+    #[test]
+    fn a_record_changed_in_any_byte_or_cut_anywhere_does_not_open() {
+        let ring = ring(&[("k1", 1)]);
+        let sealed = ring.seal("p", "c", b"", b"content").unwrap();
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            assert_eq!(ring.open("p", "c", b"", &changed), Err(SealError::Closed), "byte {place}");
+            assert_eq!(ring.open("p", "c", b"", &sealed[..place]), Err(SealError::Closed), "cut at {place}");
+        }
+    }
+
+    #[test]
+    fn a_ring_opens_what_its_older_keys_sealed_and_knows_that_they_are_older() {
+        let (old, new, both) = (ring(&[("k1", 1)]), ring(&[("k2", 2)]), ring(&[("k2", 2), ("k1", 1)]));
+        let sealed = old.seal("p", "c", b"", b"content").unwrap();
+        assert_eq!(both.open("p", "c", b"", &sealed).unwrap().as_slice(), b"content");
+        assert_eq!(new.open("p", "c", b"", &sealed), Err(SealError::Closed));
+        assert!(both.is_stale(&sealed) && !old.is_stale(&sealed));
+        assert!(!both.is_stale(&both.seal("p", "c", b"", b"content").unwrap()));
+        let derived: Vec<_> = both.derive_each("x").collect();
+        assert_eq!(derived, [new.derive("x"), old.derive("x")]);
+    }
+
+    #[test]
+    fn keys_and_ids_of_another_size_make_no_ring() {
+        let sizes = [(String::new(), 32), ("k".repeat(33), 32), ("k1".to_owned(), 31), ("k1".to_owned(), 0)];
+        for (id, size) in sizes {
+            assert_eq!(Ring::new([(id, vec![1; size])]).err(), Some(SealError::BadKey));
+        }
+        assert_eq!(Ring::new([]).err(), Some(SealError::BadKey));
+    }
+}

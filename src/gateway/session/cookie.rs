@@ -68,6 +68,27 @@ impl Sessions {
     }
 }
 
+/// Takes out of a request what is no cookie. One odd pair, set by some neighbour under the same domain, would otherwise
+/// make all of them unreadable and sign the user out.
+pub(super) fn tidy(headers: &mut HeaderMap) {
+    let readable = |pair: &[u8]| {
+        let text = std::str::from_utf8(pair).ok()?.trim().to_owned();
+        Cookie::parse_encoded(text.as_str()).ok()?;
+        Some(text)
+    };
+    let lines: Vec<HeaderValue> = headers.get_all(header::COOKIE).cloned().collect();
+    let pairs: Vec<Option<String>> =
+        lines.iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';').map(readable)).collect();
+    if pairs.iter().all(Option::is_some) {
+        return;
+    }
+    let kept: Vec<String> = pairs.into_iter().flatten().collect();
+    match HeaderValue::from_str(&kept.join("; ")) {
+        Ok(line) if !kept.is_empty() => headers.insert(header::COOKIE, line),
+        _ => headers.remove(header::COOKIE),
+    };
+}
+
 /// Signs session cookies with the newest sealing key and still knows the older ones, so that a new key signs nobody out.
 pub(super) struct Signer {
     settings: CookieSettings,

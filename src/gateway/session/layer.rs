@@ -14,7 +14,7 @@ use actix_web::{HttpMessage as _, HttpResponse, ResponseError};
 use futures_util::future::LocalBoxFuture;
 
 use super::Parts;
-use super::cookie::Signer;
+use super::cookie::{self, Signer};
 use super::records::Records;
 use super::scope::{Fate, Scope};
 use crate::gateway::domain::tenant::TenantId;
@@ -111,6 +111,7 @@ where
         let tenant = request.extensions().get::<TenantId>().cloned();
         let scope = Scope::new(tenant, self.records.0.clock.now());
         request.extensions_mut().insert(Rc::clone(&scope));
+        cookie::tidy(request.headers_mut());
         let renewed = self.signer.renew(request.headers_mut());
         let (signer, records) = (Rc::clone(&self.signer), self.records.clone());
         let answer = Rc::clone(&scope).run(self.inner.call(request));

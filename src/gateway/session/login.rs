@@ -93,13 +93,12 @@ impl Sessions {
         Ok(true)
     }
 
-    /// Resolves when the session of this sign-in ends, wherever that happens: for streams that must not outlive it.
-    pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, login: &LoginId) {
-        let id = login.public();
+    /// Resolves when the session of this sign-in (by [`LoginId::public`]) ends, wherever that happens: for streams that must not outlive it.
+    pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, id: &str) {
         let mut events = self.0.store.subscribe(ENDED);
         let ours = format!("{tenant}/{id}");
         loop {
-            if matches!(self.0.entry(tenant, &id).await, Ok(None)) {
+            if matches!(self.0.entry(tenant, id).await, Ok(None)) {
                 return;
             }
             loop {

@@ -216,6 +216,14 @@ impl Embedded {
         self.0.board.subscribe(channel)
     }
 
+    /// How many entries the file holds, those included that ran out and are not swept yet.
+    #[cfg(test)]
+    pub(super) fn entries(&self) -> Result<u64, Unavailable> {
+        use redb::ReadableTableMetadata as _;
+        let transaction = self.0.database.begin_read().map_err(failed)?;
+        transaction.open_table(ENTRIES).map_err(failed)?.len().map_err(failed)
+    }
+
     fn read(&self, name: &str) -> Result<Option<Entry>, Unavailable> {
         let transaction = self.0.database.begin_read().map_err(failed)?;
         let entries = transaction.open_table(ENTRIES).map_err(failed)?;

@@ -1,1 +1,7 @@
-//! Sessions, flows and tokens on both backends.
+//! Sessions, flows and tokens on both backends: a small portal behind a socket, and the rules for what lies at rest.
+
+mod at_rest;
+mod flows;
+mod portal;
+mod refresh;
+mod sessions;
