@@ -1,6 +1,6 @@
 //! A portal with two tenants on an embedded store, a scanning service that answers as told, and a browser.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::TcpListener;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -16,23 +16,13 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer, test};
 use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
-use crate::config::gateway::{Limits, Tenant, Upstream};
+use super::settings::{self, Parts};
+
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::Services;
-use crate::gateway::services::credentials::Credentials;
-use crate::gateway::services::directory::Directory;
-use crate::gateway::services::health::Health;
-use crate::gateway::services::keys::Keys;
-use crate::gateway::services::share_page::SharePages;
-use crate::gateway::services::shares::Shares;
-use crate::gateway::services::signin::SignIn;
-use crate::gateway::session::{
-    CookieSettings, Flows, LoginId, Portal, RefreshSettings, Sessions, Settings, TokenSet, TokenSource, Tokens,
-};
-use crate::gateway::store::Store;
-use crate::gateway::upstream::Transport;
+use crate::gateway::session::{CookieSettings, LoginId, Portal, Sessions, TokenSet, Tokens};
 use crate::gateway::vault::Vault;
 use crate::gateway::web::error::see_other;
 use crate::gateway::web::middleware::request::Callers;
@@ -40,9 +30,7 @@ use crate::gateway::web::middleware::{csrf, error_page, headers, request, tenant
 use crate::gateway::web::routes;
 use crate::gateway::web::site::Sites;
 use crate::platform::clock::{Clock, Timestamp};
-use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
-use crate::platform::shutdown::Shutdown;
 
 pub(super) const USER_TOKEN: &str = "user-token-of-alice";
 pub(super) const GOOD_KEY: &str = "sk-good-0123456789-LAST";
@@ -205,17 +193,6 @@ pub(super) struct Bench {
     _folder: tempfile::TempDir,
 }
 
-fn tenant_settings(name: &str, service: &str, scheme: &str) -> Tenant {
-    serde_json::from_value(json!({
-        "name": format!("{name} & Sons"), "hosts": [format!("{name}.example")], "public_url": format!("{scheme}://{name}.example"),
-        "logo": "", "accent": "#0b5c57",
-        "identity": {"profile": "seed", "auth_url": "http://127.0.0.1:9", "browser_auth_url": "", "client_id": "c", "client_secret": "s",
-            "scopes": [], "revocation_url": "", "claims": {"subject": [], "name": [], "email": [], "role": []}, "administrator_values": []},
-        "service": {"base_url": service, "prefix": "/scanner", "public_auth": "none"},
-    }))
-    .unwrap()
-}
-
 impl Bench {
     /// Tenants `acme` (https) and `globex` (http) at the same service.
     pub(super) fn new() -> Self {
@@ -223,47 +200,13 @@ impl Bench {
         let address = service(&fake);
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::manual(Timestamp(1_795_828_230_250));
-        let store = Store::embedded(&folder.path().join("store.redb"), clock.clone()).unwrap();
-        let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
-        let limits: Limits = serde_json::from_value(json!({
-            "upload_bytes": 1, "form_bytes": 65536, "body_idle_seconds": 30, "share_wrong_codes": 5, "share_wrong_codes_anywhere": 20,
-            "share_wrong_codes_lifetime": 100, "share_window_seconds": 900, "share_grant_minutes": 30, "sign_ins_per_minute": 9,
-            "live_minutes": 1, "live_poll_ms": 1000,
-        }))
-        .unwrap();
-        let upstream: Upstream =
-            serde_json::from_value(json!({"connect_timeout_ms": 2000, "timeout_ms": 10000, "idle_timeout_ms": 10000,
-            "max_answer_bytes": 1_000_000, "retries": 0}))
-            .unwrap();
-        let tenants: BTreeMap<TenantId, Tenant> = [("acme", "https"), ("globex", "http")]
-            .into_iter()
-            .map(|(name, scheme)| (TenantId::parse(name).unwrap(), tenant_settings(name, &address, scheme)))
-            .collect();
-        let directory = Directory::new(&tenants, &Transport::new(&upstream).unwrap(), &clock).unwrap();
-        let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(12));
-        let refresh = RefreshSettings { ahead: Duration::from_mins(1), default_lifetime: Duration::from_mins(5) };
-        let source = TokenSource::new(tokens.clone(), clock.clone(), refresh, Shutdown::default());
-        let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
-        let credentials = Credentials::new(directory.clone(), source, vault.clone());
+        let tenants = [("acme", "https"), ("globex", "http")].into_iter().map(|(id, scheme)| {
+            let tenant = settings::tenant(id, &format!("{id} & Sons"), &address, scheme);
+            (TenantId::parse(id).unwrap(), tenant)
+        });
         let cookie = CookieSettings { name: "__Host-cardea".to_owned(), secure: true };
-        let settings = Settings { cookie, idle: Duration::from_hours(1), absolute: Duration::from_hours(12) };
-        let services = Services {
-            health: Health(store.clone()),
-            keys: Keys::new(credentials.clone(), vault.clone()),
-            share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(&ring), vault.clone(), &limits),
-            shares: Shares::new(credentials, store.clone(), Arc::clone(&ring), vault.clone(), clock.clone()),
-            signin: SignIn {
-                directory,
-                flows: Flows::new(store.clone(), Arc::clone(&ring), clock.clone(), Duration::from_mins(10)),
-                tokens: tokens.clone(),
-                store: store.clone(),
-                clock: clock.clone(),
-                default_lifetime: Duration::from_mins(5),
-                per_minute: 9,
-            },
-        };
-        let sites = Sites::new(tenants.iter().map(|(id, tenant)| (id.clone(), tenant)));
-        let sessions = Sessions::new(store, ring, clock.clone(), settings).unwrap();
+        let parts = settings::parts(&tenants.collect(), folder.path(), clock.clone(), cookie);
+        let Parts { services, sessions, tokens, sites, vault, .. } = parts;
         Self { fake, clock, services, sessions, sites, tokens, vault, _folder: folder }
     }
 

@@ -5,5 +5,6 @@ mod keys;
 mod scan_bench;
 mod scan_service;
 mod scans;
+mod settings;
 mod share_page;
 mod shares;

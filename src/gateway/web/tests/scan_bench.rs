@@ -6,40 +6,21 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use super::scan_service::{Service, serve};
+use super::settings::{self, Parts};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PayloadConfig};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
-use serde_json::json;
 
-use super::scan_service::{Service, serve};
-
-use crate::config::gateway::{Limits, Tenant, Upstream};
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::services::credentials::Credentials;
-use crate::gateway::services::directory::Directory;
-use crate::gateway::services::findings::Findings;
-use crate::gateway::services::home::Home;
-use crate::gateway::services::live::Live;
-use crate::gateway::services::reports::Reports;
-use crate::gateway::services::tasks::Tasks;
-use crate::gateway::services::uploads::Uploads;
-use crate::gateway::services::{Services, health::Health, signin::SignIn};
-use crate::gateway::session::{
-    CookieSettings, Flows, LoginId, Portal, RefreshSettings, Sessions, Settings, TokenSet, TokenSource, Tokens,
-};
-use crate::gateway::store::Store;
-use crate::gateway::upstream::Transport;
-use crate::gateway::vault::Vault;
+use crate::gateway::session::{CookieSettings, LoginId, Portal, TokenSet, Tokens};
 use crate::gateway::web::middleware::request::Callers;
 use crate::gateway::web::middleware::{csrf, error_page, headers, request, tenant};
 use crate::gateway::web::routes;
-use crate::gateway::web::site::Sites;
 use crate::platform::clock::Clock;
-use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
-use crate::platform::shutdown::Shutdown;
 
 fn listening() -> (TcpListener, SocketAddr) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -47,73 +28,11 @@ fn listening() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// Limits of the bench: 8 MB a file, one second of silence, a fast pulse.
-fn limits() -> Limits {
-    serde_json::from_value(json!({
-        "upload_bytes": 8_000_000, "form_bytes": 65536, "body_idle_seconds": 1,
-        "share_wrong_codes": 5, "share_window_seconds": 900, "share_grant_minutes": 30, "sign_ins_per_minute": 9, "live_minutes": 1, "live_poll_ms": 10,
-    }))
-    .unwrap()
-}
-
-fn tenant_settings(service: SocketAddr) -> Tenant {
-    serde_json::from_value(json!({
-        "name": "Acme", "hosts": ["acme.example"], "public_url": "http://acme.example", "logo": "", "accent": "#0b5c57",
-        "identity": {"profile": "seed", "auth_url": "http://127.0.0.1:9", "browser_auth_url": "", "client_id": "c", "client_secret": "s",
-            "scopes": [], "revocation_url": "", "claims": {"subject": [], "name": [], "email": [], "role": []}, "administrator_values": []},
-        "service": {"base_url": format!("http://{service}"), "prefix": "/scanner", "public_auth": "none"},
-    }))
-    .unwrap()
-}
-
-struct Parts {
-    services: Services,
-    sessions: Sessions,
-    tokens: Tokens,
-    sites: Sites,
-    clock: Clock,
-}
-
-fn parts(service: SocketAddr, folder: &std::path::Path) -> Parts {
-    let (clock, limits) = (Clock::system(), limits());
-    let store = Store::embedded(&folder.join("store.redb"), clock.clone()).unwrap();
-    let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
-    let upstream: Upstream =
-        serde_json::from_value(json!({"connect_timeout_ms": 2000, "timeout_ms": 10000, "idle_timeout_ms": 10000,
-        "max_answer_bytes": 1_000_000, "retries": 0}))
-        .unwrap();
-    let tenants = BTreeMap::from([(TenantId::parse("acme").unwrap(), tenant_settings(service))]);
-    let directory = Directory::new(&tenants, &Transport::new(&upstream).unwrap(), &clock).unwrap();
-    let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(12));
-    let refresh = RefreshSettings { ahead: Duration::from_mins(1), default_lifetime: Duration::from_mins(5) };
-    let source = TokenSource::new(tokens.clone(), clock.clone(), refresh, Shutdown::default());
-    let credentials = Credentials::new(directory.clone(), source, Vault::new(store.clone(), Arc::clone(&ring), clock.clone()));
-    let tasks = Tasks::new(credentials.clone());
-    let services = Services {
-        findings: Findings::new(credentials.clone(), tasks.clone()),
-        health: Health(store.clone()),
-        home: Home::new(tasks.clone()),
-        live: Live::new(tasks.clone(), Shutdown::default(), Duration::from_millis(limits.live_poll_ms), Duration::from_mins(1)),
-        reports: Reports::new(credentials.clone()),
-        signin: SignIn {
-            directory,
-            flows: Flows::new(store.clone(), Arc::clone(&ring), clock.clone(), Duration::from_mins(10)),
-            tokens: tokens.clone(),
-            store: store.clone(),
-            clock: clock.clone(),
-            default_lifetime: Duration::from_mins(5),
-            per_minute: 9,
-        },
-        tasks,
-        uploads: Uploads::new(credentials, limits.upload_bytes),
-    };
-    let settings = Settings {
-        cookie: CookieSettings { name: "cardea".to_owned(), secure: false },
-        idle: Duration::from_hours(1),
-        absolute: Duration::from_hours(12),
-    };
-    let sites = Sites::new(tenants.iter().map(|(id, tenant)| (id.clone(), tenant)));
-    Parts { services, sessions: Sessions::new(store, ring, clock.clone(), settings).unwrap(), tokens, sites, clock }
+/// One tenant, `acme`, over plain http.
+fn portal(service: SocketAddr, folder: &std::path::Path) -> Parts {
+    let tenant = settings::tenant("acme", "Acme", &format!("http://{service}"), "http");
+    let cookie = CookieSettings { name: "cardea".to_owned(), secure: false };
+    settings::parts(&BTreeMap::from([(TenantId::parse("acme").unwrap(), tenant)]), folder, Clock::system(), cookie)
 }
 
 async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>) -> HttpResponse {
@@ -147,14 +66,14 @@ impl Bench {
         std::thread::spawn(move || {
             let (listener, address) = listening();
             actix_web::rt::System::new().block_on(async move {
-                let Parts { services, sessions, tokens, sites, clock } = parts(behind, &path);
+                let Parts { services, sessions, tokens, sites, clock, .. } = portal(behind, &path);
                 let factory = move || {
                     let (sites, callers) = (sites.clone(), Callers { trusted: Arc::from([]), clock: clock.clone() });
                     App::new()
                         .app_data(PayloadConfig::new(65536))
                         .app_data(Data::new(services.clone()))
                         .app_data(Data::new(sessions.clone()))
-                        .app_data(Data::new(limits()))
+                        .app_data(Data::new(settings::limits()))
                         .app_data(Data::new(tokens.clone()))
                         .app_data(Data::new(clock.clone()))
                         .configure(routes::all)
