@@ -41,6 +41,7 @@ pub(crate) enum Outcome {
 
 impl Diagnosis {
     /// Finished, and no check failed or stayed open. An empty list counts as reached.
+    #[cfg_attr(not(test), expect(dead_code, reason = "network checks have no page yet"))]
     pub(crate) fn is_reached(&self) -> bool {
         self.state == State::Finished && self.stages.iter().all(|stage| stage.outcome == Outcome::Pass)
     }

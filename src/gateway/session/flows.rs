@@ -39,7 +39,6 @@ pub(in crate::gateway) struct Flow {
     pub(in crate::gateway) verifier: Secret,
     pub(in crate::gateway) nonce: Secret,
     pub(in crate::gateway) return_to: ReturnTo,
-    pub(in crate::gateway) created_at: Timestamp,
 }
 
 /// What a `state` stands for when the browser comes back with it.
@@ -152,7 +151,6 @@ impl Flows {
             verifier: Secret::new(plain.verifier),
             nonce: Secret::new(plain.nonce),
             return_to: plain.return_to,
-            created_at: plain.created_at,
         }))
     }
 
