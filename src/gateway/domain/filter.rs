@@ -148,11 +148,6 @@ impl TaskFilter {
         paged(out, page)
     }
 
-    /// Whether it narrows anything.
-    pub(in crate::gateway) fn is_active(&self) -> bool {
-        !self.project.is_empty() || !self.states.is_empty() || self.from.is_some() || self.to.is_some()
-    }
-
     /// The filter in words, one for each part that narrows.
     pub(in crate::gateway) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
