@@ -1,6 +1,12 @@
 //! The one integration binary: everything through public facades and sockets.
 
-#![expect(clippy::expect_used, clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests may fail loudly")]
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may fail loudly"
+)]
 
 mod architecture;
 mod commands;

@@ -15,6 +15,8 @@ use crate::gateway::upstream::{Call, Credential, Kind, ScanningService, Upstream
 use crate::gateway::vault::Vault;
 use crate::platform::secret::Secret;
 
+const NOT_BELIEVED: &str = "The scanning service does not accept your sign-in, although it is fresh.";
+
 /// Hands out clients with the right credential. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Credentials {
@@ -29,7 +31,8 @@ impl Credentials {
     }
 
     /// Runs `work` with the actor's token. If the service answers 401, the token is refreshed once and `work` runs once
-    /// more; a second 401 ends in a new sign-in. Only for work that may run twice: reads and idempotent changes.
+    /// more; where there is no other token, the person signs in again. A second 401 says that the service does not believe
+    /// fresh tokens: a new sign-in would not help. Only for work that may run twice: reads and idempotent changes.
     pub(in crate::gateway) async fn with_user<T, F>(
         &self,
         actor: &Actor,
@@ -47,8 +50,11 @@ impl Credentials {
             Err(error) if error.kind == Kind::Unauthorized => {
                 let tenant = &actor.principal.tenant;
                 let token = self.tokens.force(tenant, &actor.login, &used, self.refresher(tenant)?).await?;
+                if token.matches(used.expose()) {
+                    return Err(Error::SignIn);
+                }
                 match work(service, call_with(actor, token)).await {
-                    Err(error) if error.kind == Kind::Unauthorized => Err(Error::SignIn),
+                    Err(error) if error.kind == Kind::Unauthorized => Err(Error::Unusable(NOT_BELIEVED)),
                     other => other.map_err(Error::from),
                 }
             }

@@ -22,6 +22,8 @@ pub(in crate::gateway) struct Site {
     /// Address of the tenant's stylesheet.
     pub(in crate::gateway) theme: String,
     pub(in crate::gateway) theme_body: Bytes,
+    /// Origins that may frame pages, as CSP wants them; empty when nobody may.
+    pub(in crate::gateway) frame_ancestors: String,
     /// First letter of the name, shown where there is no logo.
     pub(in crate::gateway) initial: String,
 }
@@ -59,6 +61,7 @@ impl Site {
             initial: settings.name.chars().next().unwrap_or('C').to_uppercase().to_string(),
             name: settings.name.clone(),
             public_url: settings.public_url.trim_end_matches('/').to_owned(),
+            frame_ancestors: settings.frame_ancestors.join(" "),
             logo: assets::all().logo(&settings.logo).unwrap_or_default(),
             theme: format!("/assets/theme.{hash}.css"),
             theme_body: Bytes::from(theme_body),

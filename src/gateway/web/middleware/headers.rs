@@ -8,9 +8,9 @@ use actix_web::middleware::Next;
 
 use crate::gateway::web::context::Context;
 
-/// Nothing inline, nothing foreign, no framing.
+/// Nothing inline, nothing foreign; framing is decided per tenant.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
-connect-src 'self'; worker-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors ";
 
 pub(in crate::gateway) async fn headers(
     request: ServiceRequest,
@@ -18,12 +18,16 @@ pub(in crate::gateway) async fn headers(
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let public = request.path().starts_with("/s/");
     let mut answer = next.call(request).await?;
-    let secure = Context::of(answer.request()).site.is_some_and(|site| site.is_secure());
+    let site = Context::of(answer.request()).site;
+    let secure = site.as_ref().is_some_and(|site| site.is_secure());
+    let framers = site.as_ref().map(|site| site.frame_ancestors.as_str()).filter(|framers| !framers.is_empty() && !public);
     let headers = answer.headers_mut();
     // A handler may be stricter (a report is sandboxed), never laxer by omission.
-    default(headers, "content-security-policy", CSP);
+    default(headers, "content-security-policy", &format!("{CSP}{}", framers.unwrap_or("'none'")));
+    if framers.is_none() {
+        set(headers, "x-frame-options", "DENY");
+    }
     set(headers, "x-content-type-options", "nosniff");
-    set(headers, "x-frame-options", "DENY");
     set(headers, "cross-origin-opener-policy", "same-origin");
     set(headers, "cross-origin-resource-policy", "same-origin");
     set(headers, "permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()");
@@ -42,10 +46,10 @@ fn set(headers: &mut HeaderMap, name: &'static str, value: &'static str) {
     headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
 }
 
-fn default(headers: &mut HeaderMap, name: &str, value: &'static str) {
+fn default(headers: &mut HeaderMap, name: &str, value: &str) {
     if !headers.contains_key(name)
-        && let Ok(name) = HeaderName::from_bytes(name.as_bytes())
+        && let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
     {
-        headers.insert(name, HeaderValue::from_static(value));
+        headers.insert(name, value);
     }
 }

@@ -19,7 +19,6 @@ use serde_json::{Value, json};
 use super::rig;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
-use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::Services;
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
 use crate::gateway::vault::Vault;
