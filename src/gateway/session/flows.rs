@@ -39,7 +39,6 @@ pub(in crate::gateway) struct Flow {
     pub(in crate::gateway) verifier: Secret,
     pub(in crate::gateway) nonce: Secret,
     pub(in crate::gateway) return_to: ReturnTo,
-    pub(in crate::gateway) created_at: Timestamp,
 }
 
 /// What a `state` stands for when the browser comes back with it.
@@ -152,7 +151,6 @@ impl Flows {
             verifier: Secret::new(plain.verifier),
             nonce: Secret::new(plain.nonce),
             return_to: plain.return_to,
-            created_at: plain.created_at,
         }))
     }
 
@@ -169,7 +167,9 @@ impl Flows {
 
     fn open(&self, key: &Key, purpose: &str, state: &str, sealed: &[u8]) -> Option<Plain> {
         let plain = self.ring.open(purpose, &key.context(), state.as_bytes(), sealed).ok()?;
-        serde_json::from_slice(&plain).ok()
+        let plain: Plain = serde_json::from_slice(&plain).ok()?;
+        // Also when the store kept it longer, e.g. after it was restored from a backup.
+        (self.clock.now().since(plain.created_at) < self.lifetime).then_some(plain)
     }
 }
 
