@@ -167,7 +167,9 @@ impl Flows {
 
     fn open(&self, key: &Key, purpose: &str, state: &str, sealed: &[u8]) -> Option<Plain> {
         let plain = self.ring.open(purpose, &key.context(), state.as_bytes(), sealed).ok()?;
-        serde_json::from_slice(&plain).ok()
+        let plain: Plain = serde_json::from_slice(&plain).ok()?;
+        // Also when the store kept it longer, e.g. after it was restored from a backup.
+        (self.clock.now().since(plain.created_at) < self.lifetime).then_some(plain)
     }
 }
 

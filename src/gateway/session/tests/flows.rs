@@ -19,6 +19,7 @@ on_both! {
     any_number_of_tabs_sign_in_side_by_side
     another_browser_gets_nothing_and_takes_nothing_away
     an_unknown_or_late_or_foreign_state_is_refused
+    a_late_state_is_refused_even_where_the_store_still_has_it
     every_sign_in_has_its_own_secrets
 }
 
@@ -111,6 +112,17 @@ async fn an_unknown_or_late_or_foreign_state_is_refused(bench: Bench) {
     bench.pass(short);
     until("the end of a flow", async || bench.store.get(&Key::hashed(&acme(), "flow", state)).await.unwrap().is_none()).await;
     assert_eq!(flows.finish(&acme(), state, binding).await.err(), Some(FlowError::Unknown));
+}
+
+async fn a_late_state_is_refused_even_where_the_store_still_has_it(bench: Bench) {
+    let flows = flows(&bench, Duration::from_mins(10));
+    let begun = begin(&flows, None, "/tasks").await;
+    let key = Key::hashed(&acme(), "flow", begun.state.expose());
+    let record = bench.store.get(&key).await.unwrap().unwrap();
+    bench.store.put(&key, record.value, None).await.unwrap();
+    bench.pass(Duration::from_mins(10));
+    let late = flows.finish(&acme(), begun.state.expose(), Some(begun.binding.expose())).await;
+    assert_eq!(late.err(), Some(FlowError::Unknown));
 }
 
 async fn every_sign_in_has_its_own_secrets(bench: Bench) {
