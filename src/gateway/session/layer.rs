@@ -38,6 +38,8 @@ impl ResponseError for SessionsDown {
         HttpResponse::ServiceUnavailable()
             .insert_header((header::RETRY_AFTER, HeaderValue::from(Self::RETRY_AFTER)))
             .insert_header((header::CACHE_CONTROL, "no-store"))
+            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            .insert_header((header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"))
             .content_type("text/plain; charset=utf-8")
             .body("The portal cannot reach its session store at the moment. You are still signed in; please try again in a few seconds.")
     }
