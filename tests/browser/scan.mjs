@@ -50,7 +50,7 @@ export async function readTask(page, portal, task, watch) {
   const severities = await rows.locator('.sev').allTextContents();
   assert.ok(severities.length > 0 && severities.every((one) => one === word), `only ${word}: ${severities}`);
   await look(page, 'findings-filtered', watch);
-  await page.getByLabel(/^Text in/).fill('no such component');
+  await page.getByLabel(/^Title, CVE/).fill('no such component');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByText('No finding fits these filters').waitFor();
   await look(page, 'findings-none', watch);
