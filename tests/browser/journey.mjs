@@ -42,8 +42,10 @@ try {
   const single = await createShare(page, finding, 'Share this finding', 'share-finding', watch);
   step('shared');
   await keys(page, portal, demo.tenants.acme.sk, watch);
-  await openShare(fresh, report, { name: 'shared-report', hasReport: true, watch });
-  await openShare(fresh, single, { name: 'shared-finding', hasReport: false, watch });
+  for (const scripts of [false, true]) {
+    await openShare(fresh, report, { name: 'shared-report', hasReport: true, scripts, watch });
+  }
+  await openShare(fresh, single, { name: 'shared-finding', hasReport: false, scripts: false, watch });
   step('opened the shares without an account');
 
   await page.goto(`${portal}/shares`);

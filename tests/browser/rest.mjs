@@ -3,16 +3,21 @@ import assert from 'node:assert/strict';
 import { look } from './look.mjs';
 import { signIn } from './signin.mjs';
 
-/** An active key is what lets recipients of a share download its report. */
+/** The demo brings an active key, which lets recipients of a share download its report. */
 export async function keys(page, portal, sk, watch) {
   await page.goto(`${portal}/admin/keys`);
-  await look(page, 'keys-empty', watch);
-  await page.getByLabel('Label').fill('From the settings of the service');
-  await page.getByLabel('Key', { exact: true }).fill(sk);
-  await page.getByRole('button', { name: 'Add the key' }).click();
   await page.locator('.badge', { hasText: /^Active$/ }).waitFor();
   assert.ok(!(await page.content()).includes(sk), 'a key is never shown again');
   await look(page, 'keys', watch);
+  await page.getByRole('button', { name: /^Test/ }).click();
+  await page.locator('td[data-label="Last test"] .badge').waitFor();
+  watch.expect(422);
+  await page.getByLabel('Label').fill('The same once more');
+  await page.getByLabel('Key', { exact: true }).fill(sk);
+  await page.getByRole('button', { name: 'Add the key' }).click();
+  await page.getByRole('alert').waitFor();
+  assert.ok(!(await page.content()).includes(sk), 'a refused key is not shown either');
+  await look(page, 'keys-refused', watch);
   await page.getByRole('button', { name: /^Remove/ }).click();
   await page.getByRole('heading', { name: 'Remove this server key?' }).waitFor();
   await look(page, 'keys-remove', watch);

@@ -20,29 +20,31 @@ export async function createShare(page, from, action, name, watch) {
   return { link, code };
 }
 
-export async function openShare(fresh, share, { name, hasReport, watch }) {
-  const context = await fresh({ javaScriptEnabled: false });
+/** With `scripts` axe has its say, which needs them; without, everything must work all the same. */
+export async function openShare(fresh, share, { name: base, hasReport, scripts, watch }) {
+  const name = scripts ? base : `${base}-plain`;
+  const context = await fresh({ javaScriptEnabled: scripts });
   const page = await context.newPage();
   await page.goto(share.link);
-  await look(page, `${name}-door`, watch);
+  await look(page, `${name}-door`, watch, { quick: !scripts });
   watch.expect(403);
   watch.expect(404);
   await page.getByLabel('Extraction code').fill('WRONGCODE1');
   await page.getByRole('button', { name: 'Open', exact: true }).click();
   await page.getByRole('alert').waitFor();
-  await look(page, `${name}-door-refused`, watch);
+  await look(page, `${name}-door-refused`, watch, { quick: !scripts });
   await page.getByLabel('Extraction code').fill(share.code);
   await page.getByRole('button', { name: 'Open', exact: true }).click();
   await page.getByRole('heading', { name: 'About this share' }).waitFor();
-  await look(page, `${name}-view`, watch);
+  await look(page, `${name}-view`, watch, { quick: !scripts });
   await page.locator('tbody th a').first().click();
   await page.getByRole('heading', { name: 'Fix', exact: true }).waitFor();
-  await look(page, `${name}-finding`, watch);
+  await look(page, `${name}-finding`, watch, { quick: !scripts });
   await page.getByRole('link', { name: 'Back to the list' }).click();
   if (hasReport) await downloadReport(page);
   await page.getByRole('button', { name: /^I am done/ }).click();
   await page.locator('h1').waitFor();
-  await look(page, `${name}-closed`, watch);
+  await look(page, `${name}-closed`, watch, { quick: !scripts });
   const again = await page.goto(`${share.link}/view`);
   assert.ok((await page.locator('[id=about]').count()) === 0, `nothing is shown after the end: ${again.status()}`);
   await context.close();

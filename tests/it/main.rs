@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests may fail loudly")]
 
 mod architecture;
+mod browser;
 mod commands;
 mod idp;
 mod scanner;
