@@ -9,6 +9,7 @@
 )]
 
 mod architecture;
+mod browser;
 mod commands;
 mod idp;
 mod scanner;

@@ -55,12 +55,19 @@ impl From<TokenError> for Error {
     }
 }
 
+/// The words of an error as a sentence for people.
+fn sentence(error: &VaultError) -> String {
+    let words = error.to_string();
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
 impl From<VaultError> for Error {
     fn from(error: VaultError) -> Self {
         match error {
             VaultError::Unknown => Self::NotFound,
-            VaultError::Duplicate | VaultError::Full => Self::Conflict(format!("{error}.")),
-            VaultError::Malformed => Self::Invalid(format!("{error}.")),
+            VaultError::Duplicate | VaultError::Full => Self::Conflict(sentence(&error)),
+            VaultError::Malformed => Self::Invalid(sentence(&error)),
             VaultError::Sealed => Self::Internal(error.to_string()),
             VaultError::Unavailable(error) => error.into(),
         }

@@ -142,6 +142,7 @@ fn facts(finding: &Finding) -> Vec<Fact> {
         Purchase::Open => String::new(),
         Purchase::Other(word) => word.short(60),
     };
+    let same_place = finding.location.raw() == component.path.raw();
     told(vec![
         ("Category", row.category.text(), false),
         ("Weakness", row.cwe.text().to_ascii_uppercase(), false),
@@ -152,7 +153,7 @@ fn facts(finding: &Finding) -> Vec<Fact> {
         ("Place in the file", component.path.text(), true),
         ("Affected versions", finding.affected_range.text(), true),
         ("Fixed in", row.fixed_version.as_ref().map(Hostile::text).unwrap_or_default(), true),
-        ("Location", finding.location.text(), true),
+        ("Location", if same_place { String::new() } else { finding.location.text() }, true),
         ("Interface", format!("{} {}", finding.api_method.text(), finding.api_path.text()).trim().to_owned(), true),
         ("How sure", sureness(row.confidence.raw()).unwrap_or_else(|| row.confidence.text()), false),
         ("Check", check(finding.verify_result.raw()).unwrap_or_else(|| finding.verify_result.text()), false),

@@ -97,7 +97,9 @@ struct Row {
     badge: String,
     severity: SeverityView,
     component: String,
-    known_as: String,
+    version: String,
+    /// CVEs and the weakness; each stays in one piece where there is room.
+    known_as: Vec<String>,
     fixed: String,
 }
 
@@ -143,8 +145,8 @@ fn address(task: &TaskId, vul: &VulId, filter: &FindingFilter, page: u32) -> Str
 impl Row {
     fn new(task: &TaskId, row: &FindingRow, filter: &FindingFilter) -> Self {
         let component = row.component.as_ref();
-        let known: Vec<String> =
-            row.cves.iter().chain([&row.cwe]).filter(|text| !text.is_empty()).take(4).map(|text| text.short(40)).collect();
+        let weakness = row.cwe.short(40).to_ascii_uppercase();
+        let known = row.cves.iter().map(|text| text.short(40)).chain([weakness]);
         Self {
             href: address(task, &row.id, filter, filter.page),
             title: title(row, 160),
@@ -153,12 +155,9 @@ impl Row {
                 Purchase::Other(word) => word.short(30),
             },
             severity: SeverityView::of(&row.severity),
-            component: component
-                .map(|part| format!("{} {}", part.name.short(120), part.version.short(40)))
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
-            known_as: known.join(", "),
+            component: component.map(|part| part.name.short(120)).unwrap_or_default(),
+            version: component.map(|part| part.version.short(40)).unwrap_or_default(),
+            known_as: known.filter(|text| !text.is_empty()).take(4).collect(),
             fixed: row.fixed_version.as_ref().map(|version| version.short(40)).unwrap_or_default(),
         }
     }

@@ -1,0 +1,70 @@
+// The pages beside the main way: server keys, filters of the task list, errors, and the company next door.
+import assert from 'node:assert/strict';
+import { look } from './look.mjs';
+import { signIn } from './signin.mjs';
+
+/** The demo brings an active key, which lets recipients of a share download its report. */
+export async function keys(page, portal, sk, watch) {
+  await page.goto(`${portal}/admin/keys`);
+  await page.locator('.badge', { hasText: /^Active$/ }).waitFor();
+  assert.ok(!(await page.content()).includes(sk), 'a key is never shown again');
+  await look(page, 'keys', watch);
+  await page.getByRole('button', { name: /^Test/ }).click();
+  await page.locator('td[data-label="Last test"] .badge').waitFor();
+  watch.expect(422);
+  await page.getByLabel('Label').fill('The same once more');
+  await page.getByLabel('Key', { exact: true }).fill(sk);
+  await page.getByRole('button', { name: 'Add the key' }).click();
+  await page.getByRole('alert').waitFor();
+  assert.ok(!(await page.content()).includes(sk), 'a refused key is not shown either');
+  await look(page, 'keys-refused', watch);
+  await page.getByRole('button', { name: /^Remove/ }).click();
+  await page.getByRole('heading', { name: 'Remove this server key?' }).waitFor();
+  await look(page, 'keys-remove', watch);
+  await page.getByRole('link', { name: 'Keep it' }).click();
+}
+
+export async function taskFilters(page, portal, task, watch) {
+  await page.goto(portal);
+  await look(page, 'home', watch);
+  await page.goto(`${portal}/tasks`);
+  await look(page, 'tasks', watch);
+  await page.getByLabel('Project name contains').fill('selenium');
+  await page.getByLabel('Finished').check();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.waitForURL(/status=/);
+  assert.equal(await page.locator(`tbody a[href$="${task}"]`).count(), 1, 'the task fits its own filters');
+  await look(page, 'tasks-filtered', watch);
+  await page.getByLabel('Finished').uncheck();
+  await page.getByLabel('Failed').check();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('No task fits these filters').waitFor();
+  await look(page, 'tasks-none', watch);
+  await page.goto(`${portal}/tasks/${task}/delete`);
+  await look(page, 'task-delete', watch);
+}
+
+export async function errorPages(page, portal, watch) {
+  watch.expect(404);
+  for (const [name, path] of [['no-page', '/no/such/page'], ['no-task', '/tasks/00000000-0000-0000-0000-000000000000']]) {
+    const answer = await page.goto(portal + path);
+    assert.equal(answer.status(), 404, path);
+    await look(page, `error-${name}`, watch);
+  }
+  watch.expect(400);
+  await page.goto(`${portal}/auth/callback?code=x&state=y`);
+  await look(page, 'error-sign-in', watch);
+  await page.goto(portal);
+}
+
+/** A user of another company signs in next door and finds nothing of this one. */
+export async function otherCompany(fresh, demo, user, task, watch) {
+  const context = await fresh();
+  const page = await context.newPage();
+  const portal = demo.tenants.globex.portal;
+  await signIn(page, portal, user, { watch });
+  await look(page, 'globex-home', watch);
+  watch.expect(404);
+  assert.equal((await page.goto(`${portal}/tasks/${task}`)).status(), 404, 'a task of another company is not found');
+  await context.close();
+}

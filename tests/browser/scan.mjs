@@ -1,0 +1,74 @@
+// From the form of a new scan to its findings and reports.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { look } from './look.mjs';
+
+/** Uploads `jar` through the script's way and waits until the page itself says Finished; gives the task's id. */
+export async function startScan(page, portal, jar, watch) {
+  await page.goto(`${portal}/tasks/new`);
+  await look(page, 'new-scan', watch);
+  const project = page.getByLabel('Project name');
+  const seen = await observeUpload(page);
+  await page.getByLabel('File', { exact: true }).setInputFiles(jar);
+  assert.match(await project.inputValue(), /selenium/, 'the name of the file is offered as the project');
+  let loads = 0;
+  page.on('load', () => { loads += 1; });
+  await page.getByRole('button', { name: 'Start the scan' }).click();
+  await page.waitForURL(/\/tasks\/(?!new)[^/]+$/);
+  assert.ok(seen.some((line) => line.startsWith('Reading the file:')), `the hash tells its progress: ${seen}`);
+  assert.ok(seen.some((line) => line.startsWith('Uploading:')), `the upload tells its progress: ${seen}`);
+  if (await page.locator('[data-live]').count()) await look(page, 'task-running', watch, { quick: true });
+  await page.locator('.badge.done', { hasText: 'Finished' }).waitFor();
+  await page.getByRole('heading', { name: 'By severity' }).waitFor();
+  assert.ok(loads <= 3, 'the page came by itself');
+  return new URL(page.url()).pathname.split('/').pop();
+}
+
+/** The lines the form shows while it works. */
+async function observeUpload(page) {
+  const seen = [];
+  await page.exposeFunction('__uploadLine', (line) => seen.push(line));
+  await page.evaluate(() => {
+    const line = document.querySelector('[data-upload-line]');
+    new MutationObserver(() => window.__uploadLine(line.textContent)).observe(line, { childList: true });
+  });
+  return seen;
+}
+
+/** Reads the task, its findings and reports; gives the address of one finding. */
+export async function readTask(page, portal, task, watch) {
+  await look(page, 'task-finished', watch);
+  await downloadReports(page);
+  await page.getByRole('link', { name: /^All findings/ }).click();
+  const rows = page.locator('tbody tr');
+  assert.ok((await rows.count()) > 10, 'the archive is known to have many findings');
+  await look(page, 'findings', watch);
+  const word = await rows.first().locator('.sev').textContent();
+  await page.getByLabel(word, { exact: true }).check();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.waitForURL(/severity=/);
+  const severities = await rows.locator('.sev').allTextContents();
+  assert.ok(severities.length > 0 && severities.every((one) => one === word), `only ${word}: ${severities}`);
+  await look(page, 'findings-filtered', watch);
+  await page.getByLabel(/^Title, CVE/).fill('no such component');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByText('No finding fits these filters').waitFor();
+  await look(page, 'findings-none', watch);
+  await page.goto(`${portal}/tasks/${task}/findings`);
+  const first = rows.first().getByRole('link');
+  const title = await first.textContent();
+  await first.click();
+  await page.getByRole('heading', { level: 1, name: title.trim() }).waitFor();
+  await page.getByRole('heading', { name: 'Evidence' }).waitFor();
+  await look(page, 'finding', watch);
+  return page.url();
+}
+
+async function downloadReports(page) {
+  for (const [words, start] of [[/PDF/i, '%PDF-'], [/HTML/i, '<!doctype html>']]) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: words }).first().click()]);
+    const bytes = readFileSync(await download.path());
+    assert.ok(bytes.toString('latin1', 0, 200).toLowerCase().startsWith(start.toLowerCase()), `a report begins with ${start}`);
+    assert.ok(bytes.length > 5000, 'a report with findings has some length');
+  }
+}

@@ -1,0 +1,28 @@
+// Signing in and out through the real forms.
+import { look } from './look.mjs';
+
+/** Ends on the page where the portal sends people after sign-in. */
+export async function signIn(page, portal, user, { watch, looks = false } = {}) {
+  await page.goto(portal);
+  if (looks) await look(page, 'welcome', watch);
+  await page.getByRole('link', { name: 'Sign in' }).first().click();
+  await page.getByLabel('Password').waitFor();
+  if (looks) {
+    await look(page, 'idp-login', watch);
+    await page.getByLabel('Name').fill(user.name);
+    await page.getByLabel('Password').fill('not the password');
+    watch.expect(400);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    await look(page, 'idp-login-refused', watch);
+  }
+  await page.getByLabel('Name').fill(user.name);
+  await page.getByLabel('Password').fill(user.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+export async function signOut(page) {
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+}
