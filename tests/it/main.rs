@@ -4,6 +4,8 @@
 
 mod architecture;
 mod commands;
+mod gateway;
 mod idp;
+mod journey;
 mod scanner;
 mod support;
