@@ -11,6 +11,8 @@
 mod architecture;
 mod browser;
 mod commands;
+mod gateway;
 mod idp;
+mod journey;
 mod scanner;
 mod support;

@@ -1,0 +1,4 @@
+//! The gateway from outside: the built binary over sockets.
+
+mod security;
+mod tenants;
