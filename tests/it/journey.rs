@@ -70,7 +70,11 @@ async fn all_findings(browser: &mut Browser, task: &Answer) -> (String, String) 
         match page.text().split("rel=\"next\"").next().filter(|_| page.text().contains("rel=\"next\"")) {
             Some(before) => {
                 let link = before.rsplit("<a ").next().unwrap();
-                let link = if link.contains("href=\"") { link.to_owned() } else { page.text().split("rel=\"next\"").nth(1).unwrap().to_owned() };
+                let link = if link.contains("href=\"") {
+                    link.to_owned()
+                } else {
+                    page.text().split("rel=\"next\"").nth(1).unwrap().to_owned()
+                };
                 address = page.resolve(link.split("href=\"").nth(1).unwrap().split('"').next().unwrap());
             }
             None => return (text, first.unwrap()),
@@ -182,7 +186,8 @@ async fn a_library_and_a_web_application_are_looked_through() {
     assert!(task.text().contains("Components identified"), "{}", task.text());
     let task = bob.scan(&demo.portal, "allure", "allure.war", allure_war()).await;
     let (findings, _) = all_findings(&mut bob, &task).await;
-    let components: &[&str] = if has_table { &["jackson-databind", "snakeyaml", "commons-beanutils"] } else { &["jackson-databind"] };
+    let components: &[&str] =
+        if has_table { &["jackson-databind", "snakeyaml", "commons-beanutils"] } else { &["jackson-databind"] };
     for component in components {
         assert!(findings.contains(component), "no finding of {component}: {findings}");
     }

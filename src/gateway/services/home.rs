@@ -23,7 +23,7 @@ pub(in crate::gateway) struct Summary {
     pub(in crate::gateway) running: Listed<Task>,
     pub(in crate::gateway) recent: Vec<Task>,
     /// Critical findings in the newest finished tasks.
-    pub(in crate::gateway) criticals: u64,
+    pub(in crate::gateway) open_critical: u64,
     /// How many tasks those are.
     pub(in crate::gateway) looked_at: usize,
 }
@@ -43,7 +43,7 @@ impl Home {
             self.tasks.list(actor, &finished, LOOKED_AT),
         )
         .await?;
-        let criticals = finished.items.iter().filter_map(|task| task.counts).map(|counts| counts.critical).sum();
-        Ok(Summary { running, recent: recent.items, criticals, looked_at: finished.items.len() })
+        let open_critical = finished.items.iter().filter_map(|task| task.counts).map(|counts| counts.critical).sum();
+        Ok(Summary { running, recent: recent.items, open_critical, looked_at: finished.items.len() })
     }
 }

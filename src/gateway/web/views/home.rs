@@ -10,7 +10,7 @@ use crate::gateway::services::home::Summary;
 #[template(path = "home/index.html")]
 pub(in crate::gateway) struct Home {
     chrome: Chrome,
-    criticals: u64,
+    open_critical: u64,
     looked_at: usize,
     running_total: u64,
     running: Vec<Row>,
@@ -21,7 +21,7 @@ impl Home {
     pub(in crate::gateway) fn new(chrome: Chrome, summary: &Summary) -> Self {
         Self {
             chrome,
-            criticals: summary.criticals,
+            open_critical: summary.open_critical,
             looked_at: summary.looked_at,
             running_total: summary.running.total,
             running: summary.running.items.iter().map(Row::of).collect(),

@@ -200,7 +200,7 @@ fn all_pages(evil: &str) -> Vec<(&'static str, String)> {
         |items| FindingList { task: task(evil, Status::Done), counts, listed: Listed { items, total: 500, complete: false } };
     let place = Position { position: 2, total: 3, previous: Some((row(evil).id, 1)), next: Some((row(evil).id, 2)) };
     let opened = Opened { task: task(evil, Status::Done), finding: finding(evil), place: Some(place) };
-    let summary = home::Summary { running: listed(), recent: tasks.clone(), criticals: 3, looked_at: 1 };
+    let summary = home::Summary { running: listed(), recent: tasks.clone(), open_critical: 3, looked_at: 1 };
     let form = Typed { project: typed.clone(), sha256: typed.clone(), file_name: typed.clone() };
     let problems = Problems { project: Some("Wrong."), lang: Some("Wrong."), file: Some("Wrong.") };
     let nothing = Listed { items: Vec::new(), total: 0, complete: true };
