@@ -70,7 +70,7 @@ async fn a_right_code_opens_everything_that_was_shared_and_nothing_runs() {
 }
 
 #[actix_web::test]
-async fn a_report_comes_with_the_company’s_key_and_only_for_report_shares() {
+async fn a_report_comes_with_the_key_of_the_company_and_only_for_report_shares() {
     let bench = Bench::new();
     bench.share("whole", "REPORT", None);
     bench.share("single", "VUL", None);
