@@ -49,6 +49,7 @@ export async function errorPages(page, portal, watch) {
   for (const [name, path] of [['no-page', '/no/such/page'], ['no-task', '/tasks/00000000-0000-0000-0000-000000000000']]) {
     const answer = await page.goto(portal + path);
     assert.equal(answer.status(), 404, path);
+    assert.ok(await page.getByRole('button', { name: 'Sign out' }).isVisible(), 'an error page knows who reads it');
     await look(page, `error-${name}`, watch);
   }
   watch.expect(400);

@@ -43,6 +43,7 @@ pub(in crate::gateway) fn serve(
             .app_data(Data::new(sessions.clone()))
             .app_data(Data::new(limits))
             .configure(routes::all)
+            .wrap(from_fn(error_page::note_reader))
             .wrap(sessions.layer())
             .wrap(from_fn(csrf::csrf))
             .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))

@@ -5,9 +5,9 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpRequest, HttpResponse};
+use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 
-use crate::gateway::session::Portal;
+use crate::gateway::session::{Portal, SignedIn};
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::urls;
@@ -41,6 +41,24 @@ pub(in crate::gateway) async fn error_page(
         }
     }
     Ok(ServiceResponse::new(request, new))
+}
+
+/// Who reads the error page. The session gives itself back before the page is made, so its user is noted inside of it.
+#[derive(Clone)]
+struct Reader(SignedIn);
+
+pub(in crate::gateway) async fn note_reader(
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let answer = next.call(request).await?;
+    let status = answer.status();
+    if (status.is_client_error() || status.is_server_error())
+        && let Some(user) = Portal::of(answer.request()).signed_in()
+    {
+        answer.request().extensions_mut().insert(Reader(user));
+    }
+    Ok(answer)
 }
 
 /// Refusals of the framework itself come without a page of ours.
@@ -98,7 +116,7 @@ fn wants_page(request: &HttpRequest) -> bool {
 fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     let context = Context::of(request);
     let public = request.path().starts_with("/s/");
-    let user = if public { None } else { Portal::of(request).signed_in() };
+    let user = if public { None } else { request.extensions().get::<Reader>().map(|reader| reader.0.clone()) };
     let site = context.site.as_ref();
     let mut links = Vec::new();
     if failure.status == StatusCode::UNAUTHORIZED {

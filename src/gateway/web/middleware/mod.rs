@@ -5,7 +5,8 @@
 //! 3. `error_page` turns every refusal from below into a page or a problem document.
 //! 4. `tenant` finds the site of the Host, or ends with 421.
 //! 5. `csrf` refuses changes that another site started.
-//! 6. the session (`gateway::session`), innermost, because only requests that got here need the store.
+//! 6. the session (`gateway::session`), because only requests that got here need the store.
+//! 7. `error_page` again, which notes who reads the page of a refusal while the session is still there.
 //!
 //! actix-web runs the last registered middleware first: `web::app` registers them in the opposite order.
 //! A middleware never returns an error of its own upwards: it answers, so that the layers above see every answer.

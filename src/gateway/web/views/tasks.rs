@@ -69,6 +69,8 @@ pub(in crate::gateway) struct List {
     to: String,
     active: Vec<String>,
     rows: Vec<Row>,
+    /// Rows of a list need not name who made a task.
+    has_authors: bool,
     pager: Pager,
 }
 
@@ -85,6 +87,7 @@ impl List {
             to: filter.to.map(day_text).unwrap_or_default(),
             active: filter.words(),
             rows: listed.items.iter().map(Row::of).collect(),
+            has_authors: listed.items.iter().any(|task| !task.created_by.is_empty()),
             pager: Pager::new(extent(filter, listed), "task", "tasks", |page| urls::tasks(&filter.query(page))),
         }
     }
