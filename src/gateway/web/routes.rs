@@ -1,4 +1,4 @@
-//! Binds addresses to handlers: one function a feature. Whatever is not here is 404.
+//! Binds addresses to handlers: one function a feature. Whatever is not here is 404; another method is 405.
 
 use actix_web::web::{self, ServiceConfig};
 
@@ -18,69 +18,67 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
 
 fn operations(config: &mut ServiceConfig) {
     config
-        .route(urls::LIVEZ, web::get().to(ops::live))
-        .route(urls::HEALTHZ, web::get().to(ops::live))
-        .route(urls::READYZ, web::get().to(ops::ready))
-        .route(urls::ASSET, web::get().to(assets::show));
+        .service(web::resource(urls::LIVEZ).route(web::get().to(ops::live)))
+        .service(web::resource(urls::HEALTHZ).route(web::get().to(ops::live)))
+        .service(web::resource(urls::READYZ).route(web::get().to(ops::ready)))
+        .service(web::resource(urls::ASSET).route(web::get().to(assets::show)));
 }
 
 fn sign_in(config: &mut ServiceConfig) {
     config
-        .route(urls::LOGIN, web::get().to(signin::begin))
-        .route(urls::CALLBACK, web::get().to(signin::complete))
-        .route(urls::LOGOUT, web::post().to(signin::sign_out))
-        .route(urls::SIGNED_OUT, web::get().to(signin::signed_out));
+        .service(web::resource(urls::LOGIN).route(web::get().to(signin::begin)))
+        .service(web::resource(urls::CALLBACK).route(web::get().to(signin::complete)))
+        .service(web::resource(urls::LOGOUT).route(web::post().to(signin::sign_out)))
+        .service(web::resource(urls::SIGNED_OUT).route(web::get().to(signin::signed_out)));
 }
 
 fn sharing(config: &mut ServiceConfig) {
     config
-        .route(urls::SHARES, web::get().to(shares::list))
-        .route(urls::SHARES, web::post().to(shares::create))
-        .route(urls::SHARES_NEW, web::get().to(shares::new))
-        .route(urls::SHARE_END, web::post().to(shares::end));
+        .service(web::resource(urls::SHARES).route(web::get().to(shares::list)).route(web::post().to(shares::create)))
+        .service(web::resource(urls::SHARES_NEW).route(web::get().to(shares::new)))
+        .service(web::resource(urls::SHARE_END).route(web::post().to(shares::end)));
 }
 
 /// For people without an account.
 fn shared(config: &mut ServiceConfig) {
     config
-        .route(urls::DOOR, web::get().to(share_page::door))
-        .route(urls::DOOR, web::head().to(share_page::door))
-        .route(urls::DOOR, web::post().to(share_page::open))
-        .route(urls::SHARE_VIEW, web::get().to(share_page::view))
-        .route(urls::SHARE_FINDING, web::get().to(share_page::finding))
-        .route(urls::SHARE_REPORT, web::get().to(share_page::report))
-        .route(urls::SHARE_CLOSE, web::post().to(share_page::close));
+        .service(
+            web::resource(urls::DOOR)
+                .route(web::get().to(share_page::door))
+                .route(web::head().to(share_page::door))
+                .route(web::post().to(share_page::open)),
+        )
+        .service(web::resource(urls::SHARE_VIEW).route(web::get().to(share_page::view)))
+        .service(web::resource(urls::SHARE_FINDING).route(web::get().to(share_page::finding)))
+        .service(web::resource(urls::SHARE_REPORT).route(web::get().to(share_page::report)))
+        .service(web::resource(urls::SHARE_CLOSE).route(web::post().to(share_page::close)));
 }
 
 fn server_keys(config: &mut ServiceConfig) {
     config
-        .route(urls::KEYS, web::get().to(keys::list))
-        .route(urls::KEYS, web::post().to(keys::add))
-        .route(urls::KEY_TEST, web::post().to(keys::test))
-        .route(urls::KEY_ACTIVATE, web::post().to(keys::activate))
-        .route(urls::KEY_REMOVE, web::post().to(keys::remove));
+        .service(web::resource(urls::KEYS).route(web::get().to(keys::list)).route(web::post().to(keys::add)))
+        .service(web::resource(urls::KEY_TEST).route(web::post().to(keys::test)))
+        .service(web::resource(urls::KEY_ACTIVATE).route(web::post().to(keys::activate)))
+        .service(web::resource(urls::KEY_REMOVE).route(web::post().to(keys::remove)));
 }
 
 /// `/tasks/new` stands before `/tasks/{task}`: the first that fits is taken.
 fn scans(config: &mut ServiceConfig) {
     config
-        .route(urls::HOME, web::get().to(home::show))
-        .route(urls::TASKS, web::get().to(tasks::list))
-        .route(urls::TASKS, web::post().to(tasks::create))
-        .route(urls::TASKS_NEW, web::get().to(tasks::new))
-        .route(urls::TASKS_NEW, web::post().to(tasks::upload_and_create))
-        .route(urls::TASK, web::get().to(tasks::show))
-        .route(urls::TASK_LIVE, web::get().to(live::watch))
-        .route(urls::TASK_TERMINATE, web::post().to(tasks::terminate))
-        .route(urls::TASK_DELETE, web::get().to(tasks::ask_delete))
-        .route(urls::TASK_DELETE, web::post().to(tasks::delete))
-        .route(urls::UPLOADS, web::post().to(uploads::store))
-        .route(urls::UPLOAD, web::get().to(uploads::exists));
+        .service(web::resource(urls::HOME).route(web::get().to(home::show)))
+        .service(web::resource(urls::TASKS).route(web::get().to(tasks::list)).route(web::post().to(tasks::create)))
+        .service(web::resource(urls::TASKS_NEW).route(web::get().to(tasks::new)).route(web::post().to(tasks::upload_and_create)))
+        .service(web::resource(urls::TASK).route(web::get().to(tasks::show)))
+        .service(web::resource(urls::TASK_LIVE).route(web::get().to(live::watch)))
+        .service(web::resource(urls::TASK_TERMINATE).route(web::post().to(tasks::terminate)))
+        .service(web::resource(urls::TASK_DELETE).route(web::get().to(tasks::ask_delete)).route(web::post().to(tasks::delete)))
+        .service(web::resource(urls::UPLOADS).route(web::post().to(uploads::store)))
+        .service(web::resource(urls::UPLOAD).route(web::get().to(uploads::exists)));
 }
 
 fn results(config: &mut ServiceConfig) {
     config
-        .route(urls::TASK_REPORT, web::get().to(reports::download))
-        .route(urls::FINDINGS, web::get().to(findings::list))
-        .route(urls::FINDING, web::get().to(findings::show));
+        .service(web::resource(urls::TASK_REPORT).route(web::get().to(reports::download)))
+        .service(web::resource(urls::FINDINGS).route(web::get().to(findings::list)))
+        .service(web::resource(urls::FINDING).route(web::get().to(findings::show)));
 }

@@ -25,13 +25,16 @@ async fn what_one_company_has_does_not_exist_for_another() {
         }
     }
     let id = task.url.path().to_owned();
-    let addresses = ["", "/delete", "/findings", "/report?type=html", "/live"].map(|part| format!("{}{id}{part}", demo.globex));
+    let addresses = ["", "/delete", "/findings", "/report?type=html"].map(|part| format!("{}{id}{part}", demo.globex));
     let new_share = there(&task.link("href", "/shares/new"));
     for address in addresses.iter().chain([&there(&finding), &new_share]) {
         let foreign = carol.get(address).await;
         assert_eq!(foreign.status, 404, "{address}: {}", foreign.text());
         assert!(!foreign.text().contains("shop-of-acme"));
     }
+    let live = carol.get(&format!("{}{id}/live", demo.globex)).await.text();
+    let unknown = carol.get(&format!("{}/tasks/{}/live", demo.globex, "0".repeat(32))).await.text();
+    assert!(live.contains("event: gone") && live == unknown, "a foreign task is like none: {live}");
     let csrf = carol.get(&format!("{}/tasks", demo.globex)).await.hidden("csrf");
     for action in ["/terminate", "/delete"] {
         let refused = carol.post(&format!("{}{id}{action}", demo.globex), &[("csrf", &csrf)]).await;

@@ -85,7 +85,12 @@ impl Demo {
         serde_json::from_slice(&fs::read(self.data().join("demo.json")).unwrap()).unwrap()
     }
 
-    /// The most memory the process ever had resident, in KiB.
+    /// From now on the peak of memory counts anew.
+    pub(crate) fn forget_peak(&self) {
+        fs::write(format!("/proc/{}/clear_refs", self.process.id()), "5").unwrap();
+    }
+
+    /// The most memory the process had resident since then, in KiB.
     pub(crate) fn peak_kib(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
