@@ -14,12 +14,15 @@ use crate::support::demo::{cardea, data_folder};
 use crate::support::eventually;
 
 /// A child process that ends with its owner. Its output stays open: it may say something later.
-struct Process(Child, Option<BufReader<ChildStdout>>);
+struct Process {
+    child: Child,
+    _output: Option<BufReader<ChildStdout>>,
+}
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -50,7 +53,7 @@ fn provider(port: u16, portal: &str) -> (Process, String) {
     let mut line = String::new();
     let mut out = BufReader::new(process.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();
-    let process = Process(process, Some(out));
+    let process = Process { child: process, _output: Some(out) };
     let issuer = line.trim().strip_prefix("ready ").expect("the provider starts; run `npm ci --prefix tests` first");
     (process, issuer.to_owned())
 }
@@ -93,7 +96,7 @@ impl Portal {
         fs::write(&file, configuration(port, &issuer)).unwrap();
         let mut command = cardea();
         command.args(["serve", "--config"]).arg(file).current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
-        let gateway = Process(command.spawn().unwrap(), None);
+        let gateway = Process { child: command.spawn().unwrap(), _output: None };
         eventually("the gateway", async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()).await;
         Self { url, issuer, provider: Some(provider), _gateway: gateway, _folder: folder }
     }
@@ -105,7 +108,10 @@ impl Portal {
     /// Goes through the provider's forms up to the callback, which is given back unopened.
     async fn up_to_the_callback(&self, browser: &mut Browser, choice: &[(&str, &str)]) -> String {
         let mut answer = browser.get(&self.login()).await;
-        for _ in 0..12 {
+        let mut steps = 0;
+        loop {
+            steps += 1;
+            assert!(steps < 15, "the provider never came to an end: {}", answer.url);
             if let Some(next) = answer.location() {
                 if next.path() == "/auth/callback" {
                     return next.into();
@@ -117,14 +123,7 @@ impl Portal {
                 answer = browser.post(&action, choice).await;
             }
         }
-        unreachable(&answer)
     }
-}
-
-#[track_caller]
-fn unreachable(answer: &Answer) -> String {
-    assert!(answer.url.path() == "/auth/callback", "the provider never came to an end: {}", answer.url);
-    answer.url.to_string()
 }
 
 fn with_state(callback: &str, change: impl Fn(&str, &str) -> String) -> String {
@@ -166,7 +165,8 @@ async fn a_callback_that_was_not_asked_for_signs_nobody_in() {
     let callback = portal.up_to_the_callback(&mut dora, DORA).await;
     let signed_out = |answer: &Answer| answer.status == 400 && answer.text().contains("The sign-in did not work");
 
-    let wrong = dora.get(&with_state(&callback, |name, value| if name == "state" { "x".repeat(43) } else { value.to_owned() })).await;
+    let wrong =
+        dora.get(&with_state(&callback, |name, value| if name == "state" { "x".repeat(43) } else { value.to_owned() })).await;
     assert!(signed_out(&wrong), "{}: {}", wrong.status, wrong.text());
     let stranger = Browser::new().get(&callback).await;
     assert!(signed_out(&stranger), "another browser: {}: {}", stranger.status, stranger.text());
@@ -187,12 +187,16 @@ async fn a_callback_that_was_not_asked_for_signs_nobody_in() {
 
     let mut other = Browser::new();
     let callback = portal.up_to_the_callback(&mut other, DORA).await;
-    let forged = other.get(&with_state(&callback, |name, value| if name == "code" { "no-code".to_owned() } else { value.to_owned() })).await;
+    let forged = other
+        .get(&with_state(&callback, |name, value| if name == "code" { "no-code".to_owned() } else { value.to_owned() }))
+        .await;
     assert!(signed_out(&forged), "{}: {}", forged.status, forged.text());
     let spent = other.get(&callback).await;
     assert!(signed_out(&spent), "the state is used up: {}: {}", spent.status, spent.text());
     let issuer = portal.up_to_the_callback(&mut other, DORA).await;
-    let mixed = other.get(&with_state(&issuer, |name, value| if name == "iss" { "http://127.0.0.1:1".to_owned() } else { value.to_owned() })).await;
+    let mixed = other
+        .get(&with_state(&issuer, |name, value| if name == "iss" { "http://127.0.0.1:1".to_owned() } else { value.to_owned() }))
+        .await;
     assert_eq!(mixed.status, 502, "an answer in another provider's name: {}", mixed.text());
 }
 

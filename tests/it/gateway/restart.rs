@@ -41,13 +41,13 @@ async fn an_open_live_stream_does_not_hold_the_end_up() {
     let mut alice = Browser::new();
     alice.sign_in(&demo.portal, "alice").await;
     let started = alice.upload(&demo.portal, "shop", "shop.war", vulnerable_war()).await;
-    let mut watcher = alice.clone();
+    let mut second = alice.clone();
     let live = format!("{}/live", started.location().unwrap());
-    let watched = async move { watcher.get(&live).await.text() };
-    let ended = async {
+    let watching = async move { second.get(&live).await.text() };
+    let finish = async {
         demo.terminate();
         demo.ended().await.0
     };
-    let (_, status) = tokio::join!(watched, ended);
+    let (_, status) = tokio::join!(watching, finish);
     assert_eq!(status.code(), Some(0), "{status}");
 }

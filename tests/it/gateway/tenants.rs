@@ -77,7 +77,11 @@ async fn a_cookie_copied_to_another_company_signs_nobody_in() {
     let tried = browser.get(&format!("{}/tasks", demo.globex)).await;
     assert_eq!(tried.location().unwrap().path(), "/auth/login", "{}", tried.text());
     browser.plant("globex.localhost", "cardea", &cookie);
-    let script = Manners { fetch_site: Some("same-origin"), headers: vec![("accept", "application/json".to_owned())], ..Manners::default() };
+    let script = Manners {
+        fetch_site: Some("same-origin"),
+        headers: vec![("accept", "application/json".to_owned())],
+        ..Manners::default()
+    };
     let tried = browser.send(reqwest::Method::GET, &format!("{}/tasks", demo.globex), &script, |request| request).await;
     assert_eq!(tried.status, 401, "{}", tried.text());
     let home = browser.get(&format!("{}/", demo.portal)).await;
@@ -98,7 +102,9 @@ async fn the_same_browser_may_be_two_people_at_two_companies() {
     let refused = browser.open(&format!("{}/auth/login", demo.globex)).await;
     let form = browser.get(&refused.link("href", "prompt=login")).await;
     let token = form.hidden("token");
-    let sent = browser.post(&form.link("action", "/oauth/authorize"), &[("token", &token), ("username", "carol"), ("password", "carol")]).await;
+    let sent = browser
+        .post(&form.link("action", "/oauth/authorize"), &[("token", &token), ("username", "carol"), ("password", "carol")])
+        .await;
     let carol = browser.follow(sent).await;
     assert!(carol.text().contains("Carol") && carol.text().contains("Globex"), "{}", carol.text());
     let alice = browser.get(&format!("{}/", demo.portal)).await;
