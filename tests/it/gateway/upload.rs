@@ -10,9 +10,11 @@ use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 use crate::support::client::Browser;
 use crate::support::demo::{Demo, data_folder};
+use crate::support::eventually;
 
 const MIB: usize = 1 << 20;
 const CHUNK: usize = 64 * 1024;
@@ -148,4 +150,36 @@ async fn a_gibibyte_passes_in_little_memory() {
     assert!(passed >= 1024 * MIB as u64, "all of it passed: {passed}");
     println!("the peak of the gateway's memory grew by {grown} KiB");
     assert!(grown < GROWTH_KIB, "{grown} KiB");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_under_way_is_finished_before_the_process_ends() {
+    let sink = Sink::start().await;
+    let demo = Demo::start_in(data_folder(), 0, &[("CARDEA__GATEWAY__TENANTS__ACME__SERVICE__BASE_URL", &sink.url)]);
+    let mut alice = Browser::new();
+    let new = alice.sign_in_to(&format!("{}/tasks/new", demo.portal), "alice").await;
+    let mut manners = Browser::own_manners(&demo.portal);
+    manners.headers = vec![("x-csrf-token", new.hidden("csrf")), ("accept", "application/json".to_owned())];
+    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(1);
+    let body = stream::unfold(receiver, async |mut receiver| receiver.recv().await.map(|chunk| (chunk, receiver)));
+    let form = Form::new().part("file", Part::stream(reqwest::Body::wrap_stream(body)).file_name("slow.war"));
+    let address = format!("{}/uploads", demo.portal);
+    let upload = alice.send(Method::POST, &address, &manners, |request| request.multipart(form));
+    let feed = async {
+        for number in 0..16 {
+            sender.send(Ok(chunk(number))).await.unwrap();
+        }
+        eventually("the first bytes at the service", async || (sink.passed.load(Ordering::Relaxed) > 0).then_some(())).await;
+        demo.terminate();
+        eventually("the word that it ends", async || demo.log().contains("asked to end").then_some(())).await;
+        for number in 16..32 {
+            sender.send(Ok(chunk(number))).await.unwrap();
+        }
+        drop(sender);
+    };
+    let (answer, ()) = tokio::join!(upload, feed);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert!(answer.text().contains(&hash(32)), "{}", answer.text());
+    let (status, _) = demo.ended().await;
+    assert_eq!(status.code(), Some(0), "{status}");
 }
