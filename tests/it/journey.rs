@@ -21,6 +21,7 @@ fn advisory_table() -> Option<PathBuf> {
     table.is_file().then_some(table)
 }
 
+#[expect(clippy::print_stderr, reason = "who reads the output of tests learns what was left out")]
 fn with_advisories() -> (TempDir, bool) {
     let folder = data_folder();
     let Some(table) = advisory_table() else {
@@ -67,19 +68,18 @@ async fn all_findings(browser: &mut Browser, task: &Answer) -> (String, String) 
         assert_eq!(page.status, 200, "{}", page.text());
         text.push_str(&page.text());
         first.get_or_insert_with(|| page.link("href", "/findings/"));
-        match page.text().split("rel=\"next\"").next().filter(|_| page.text().contains("rel=\"next\"")) {
-            Some(before) => {
-                let link = before.rsplit("<a ").next().unwrap();
-                let link = if link.contains("href=\"") {
-                    link.to_owned()
-                } else {
-                    page.text().split("rel=\"next\"").nth(1).unwrap().to_owned()
-                };
-                address = page.resolve(link.split("href=\"").nth(1).unwrap().split('"').next().unwrap());
-            }
+        let next = page.links("href", "page=").into_iter().find(|link| page_number(link) == page_number(&address) + 1);
+        match next {
+            Some(next) => address = next,
             None => return (text, first.unwrap()),
         }
     }
+}
+
+/// Pages count from 1, which is not named.
+fn page_number(address: &str) -> u32 {
+    let url = url::Url::parse(address).unwrap();
+    url.query_pairs().find(|(name, _)| name == "page").map_or(1, |(_, number)| number.parse().unwrap())
 }
 
 async fn downloaded(browser: &mut Browser, address: &str, media: &str) -> Vec<u8> {
@@ -147,13 +147,13 @@ async fn from_signing_in_to_a_share_that_somebody_without_an_account_opens_and_t
     let (_, only) = opened(&finding_link, &finding_code).await;
     assert_eq!(only.links("href", "/view/findings/").len(), 1, "one finding was shared: {}", only.text());
 
-    let mut shares = alice.get(&format!("{}/shares", demo.portal)).await;
-    assert!(!shares.text().contains(&report_code) && !shares.text().contains(report_link.rsplit('/').next().unwrap()));
+    let mut list = alice.get(&format!("{}/shares", demo.portal)).await;
+    assert!(!list.text().contains(&report_code) && !list.text().contains(report_link.rsplit('/').next().unwrap()));
     for _ in 0..2 {
-        let csrf = shares.hidden("csrf");
-        let ended = alice.post(&shares.link("action", "/end"), &[("csrf", &csrf)]).await;
-        shares = alice.follow(ended).await;
-        assert!(shares.text().contains("The share has ended"), "{}", shares.text());
+        let csrf = list.hidden("csrf");
+        let ended = alice.post(&list.link("action", "/end"), &[("csrf", &csrf)]).await;
+        list = alice.follow(ended).await;
+        assert!(list.text().contains("The share has ended"), "{}", list.text());
     }
     for (link, code) in [(&report_link, &report_code), (&finding_link, &finding_code)] {
         let mut visitor = Browser::new();
@@ -184,6 +184,12 @@ async fn a_library_and_a_web_application_are_looked_through() {
     let liquibase = fs::read(package("liquibase/dist/liquibase/liquibase.jar")).unwrap();
     let task = bob.scan(&demo.portal, "liquibase", "liquibase.jar", liquibase).await;
     assert!(task.text().contains("Components identified"), "{}", task.text());
+    let jars = ["h2-1.4.200.jar", "snakeyaml-1.27.jar"];
+    let jars = jars.map(|name| (name, fs::read(package(&format!("liquibase/dist/liquibase/lib/{name}"))).unwrap()));
+    let task = bob.scan(&demo.portal, "liquibase-server", "liquibase.war", war(&jars)).await;
+    let (findings, _) = all_findings(&mut bob, &task).await;
+    assert!(findings.contains("h2"), "{findings}");
+    assert!(!has_table || (findings.contains("CVE-2021-42392") && findings.contains("snakeyaml")), "{findings}");
     let task = bob.scan(&demo.portal, "allure", "allure.war", allure_war()).await;
     let (findings, _) = all_findings(&mut bob, &task).await;
     let components: &[&str] =
@@ -192,5 +198,5 @@ async fn a_library_and_a_web_application_are_looked_through() {
         assert!(findings.contains(component), "no finding of {component}: {findings}");
     }
     let tasks = bob.get(&format!("{}/tasks", demo.portal)).await;
-    assert!(tasks.text().contains("liquibase") && tasks.text().contains("allure"));
+    assert!(tasks.text().contains("liquibase-server") && tasks.text().contains("allure"));
 }

@@ -1,5 +1,6 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod oidc;
 mod restart;
 mod security;
 mod tenants;

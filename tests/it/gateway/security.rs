@@ -14,9 +14,18 @@ async fn every_answer_carries_the_security_headers() {
     let mut alice = Browser::new();
     alice.sign_in(&demo.portal, "alice").await;
     let mut answers = Vec::new();
-    for path in
-        ["/", "/tasks", "/tasks/new", "/shares", "/admin/keys", "/tasks/nothing", "/nowhere", "/s/abcdefghijklmnop", "/tasks?page=x", "/livez"]
-    {
+    for path in [
+        "/",
+        "/tasks",
+        "/tasks/new",
+        "/shares",
+        "/admin/keys",
+        "/tasks/nothing",
+        "/nowhere",
+        "/s/abcdefghijklmnop",
+        "/tasks?page=x",
+        "/livez",
+    ] {
         answers.push(alice.get(&format!("{}{path}", demo.portal)).await);
     }
     answers.push(alice.get(&format!("{}/auth/logout", demo.portal)).await);
@@ -54,7 +63,8 @@ async fn a_change_needs_the_same_origin_and_the_token() {
     let foreign_token = bob.get(&format!("{}/tasks", demo.portal)).await.hidden("csrf");
     let neighbour = demo.globex.clone();
     let sites = [Some("same-origin"), Some("same-site"), Some("cross-site"), Some("none"), None];
-    let origins = [Some(demo.portal.clone()), Some(neighbour), Some("http://evil.example".to_owned()), Some("null".to_owned()), None];
+    let origins =
+        [Some(demo.portal.clone()), Some(neighbour), Some("http://evil.example".to_owned()), Some("null".to_owned()), None];
     let own = Some(demo.portal.clone());
     for site in sites {
         for origin in &origins {
@@ -64,7 +74,10 @@ async fn a_change_needs_the_same_origin_and_the_token() {
                 let fields: Vec<(&str, &str)> = sent.iter().map(|token| ("csrf", token.as_str())).collect();
                 let from_here = site == Some("same-origin") || (site.is_none() && *origin == own);
                 let fine = from_here && sent == Some(&token);
-                let words = format!("site {site:?}, origin {origin:?}, token {}", sent.map_or("none", |sent| if *sent == token { "own" } else { "foreign" }));
+                let words = format!(
+                    "site {site:?}, origin {origin:?}, token {}",
+                    sent.map_or("none", |sent| if *sent == token { "own" } else { "foreign" })
+                );
                 let created = alice.post_as(&format!("{}/tasks", demo.portal), &fields, &manners).await;
                 // A form that is let in lacks its file: it comes back with the problem named.
                 assert_eq!(created.status, if fine { 422 } else { 403 }, "tasks: {words}: {}", created.text());
@@ -155,8 +168,18 @@ async fn server_keys_are_for_administrators() {
 async fn pages_for_members_lead_strangers_to_sign_in_and_answer_programs_401() {
     let demo = Demo::start();
     let pages = [
-        "/tasks", "/tasks?status=failed", "/tasks/new", "/tasks/4f", "/tasks/4f/delete", "/tasks/4f/findings", "/tasks/4f/findings/1",
-        "/tasks/4f/report?type=pdf", "/tasks/4f/live", "/shares", "/shares/new?task=4f", "/admin/keys",
+        "/tasks",
+        "/tasks?status=failed",
+        "/tasks/new",
+        "/tasks/4f",
+        "/tasks/4f/delete",
+        "/tasks/4f/findings",
+        "/tasks/4f/findings/1",
+        "/tasks/4f/report?type=pdf",
+        "/tasks/4f/live",
+        "/shares",
+        "/shares/new?task=4f",
+        "/admin/keys",
     ];
     for page in pages {
         let url = format!("{}{page}", demo.portal);
@@ -243,15 +266,21 @@ async fn secrets_are_on_no_page_in_no_log_and_in_no_file_of_the_store() {
     let (status, folder) = demo.ended().await;
     assert!(status.success(), "{status}");
     // The configured server key and the client's are known to the services; cookies, codes and share ids live here.
-    let files: Vec<_> = walkdir::WalkDir::new(folder.path()).into_iter().map(Result::unwrap).filter(|file| file.path().extension().is_some_and(|end| end == "redb")).collect();
+    let files: Vec<_> = walkdir::WalkDir::new(folder.path())
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|file| file.path().extension().is_some_and(|end| end == "redb"))
+        .collect();
     assert!(files.len() >= 2, "{files:?}");
     for file in files {
         let bytes = fs::read(file.path()).unwrap();
         let gateway = file.path().ends_with("gateway.redb");
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(holds("acme"), "{} is looked through", file.path().display());
+        assert!(!gateway || !holds("alice@acme.example"), "sessions are sealed");
         // The scanning service finds its shares by their ids; their codes are hashed there, too.
         for secret in secrets.iter().chain(if gateway { &codes[..] } else { &codes[1..] }) {
-            let held = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
-            assert!(!held, "{} holds {secret}", file.path().display());
+            assert!(!holds(secret), "{} holds {secret}", file.path().display());
         }
     }
 }

@@ -59,16 +59,18 @@ impl Browser {
     }
 
     pub(crate) async fn follow(&mut self, mut answer: Answer) -> Answer {
-        for _ in 0..10 {
-            let Some(next) = answer.location() else { return answer };
+        let mut hops = 0;
+        while let Some(next) = answer.location() {
+            hops += 1;
+            assert!(hops < 10, "redirects without end, at {}", answer.url);
             answer = self.get(next.as_str()).await;
         }
-        panic!("redirects without end, at {}", answer.url)
+        answer
     }
 
     /// Sends a form as a page of the same origin does; does not follow.
     pub(crate) async fn post(&mut self, url: &str, fields: &[(&str, &str)]) -> Answer {
-        let manners = self.own_manners(url);
+        let manners = Self::own_manners(url);
         self.post_as(url, fields, &manners).await
     }
 
@@ -79,12 +81,12 @@ impl Browser {
 
     /// Sends a form with a file as a page of the same origin does; does not follow.
     pub(crate) async fn post_file(&mut self, url: &str, form: multipart::Form) -> Answer {
-        let manners = self.own_manners(url);
+        let manners = Self::own_manners(url);
         self.send(Method::POST, url, &manners, |request| request.multipart(form)).await
     }
 
     /// What a page of the same origin sends along.
-    pub(crate) fn own_manners(&self, url: &str) -> Manners {
+    pub(crate) fn own_manners(url: &str) -> Manners {
         let origin = Url::parse(url).unwrap().origin().ascii_serialization();
         let navigation = vec![("accept", "text/html".to_owned()), ("sec-fetch-mode", "navigate".to_owned())];
         Manners { fetch_site: Some("same-origin"), origin: Some(origin), headers: navigation }
@@ -147,11 +149,6 @@ impl Browser {
         kept.map(|((_, name), value)| (name.clone(), value.clone())).unwrap()
     }
 
-    /// All values of all cookies.
-    pub(crate) fn cookie_values(&self) -> Vec<String> {
-        self.cookies.values().flat_map(BTreeMap::values).cloned().collect()
-    }
-
     /// Puts a cookie where it does not belong.
     pub(crate) fn plant(&mut self, host: &str, name: &str, value: &str) {
         self.cookies.entry(host.to_owned()).or_default().insert(("/".to_owned(), name.to_owned()), value.to_owned());
@@ -205,8 +202,9 @@ impl Answer {
     pub(crate) fn hidden(&self, name: &str) -> String {
         let page = self.text();
         let marker = format!("name=\"{name}\" value=\"");
-        let start = page.find(&marker).unwrap_or_else(|| panic!("{} ({}) has no field {name}: {page}", self.url, self.status));
-        unescape(page[start + marker.len()..].split('"').next().unwrap())
+        let found = page.split(&marker).nth(1);
+        assert!(found.is_some(), "{} ({}) has no field {name}: {page}", self.url, self.status);
+        unescape(found.unwrap().split('"').next().unwrap())
     }
 
     /// All addresses in `attribute` (`href`, `action`) that contain `part`, in the order of the page.
@@ -221,15 +219,17 @@ impl Answer {
     #[track_caller]
     pub(crate) fn link(&self, attribute: &str, part: &str) -> String {
         let found = self.links(attribute, part).into_iter().next();
-        found.unwrap_or_else(|| panic!("{} ({}) has no {attribute} with {part}: {}", self.url, self.status, self.text()))
+        assert!(found.is_some(), "{} ({}) has no {attribute} with {part}: {}", self.url, self.status, self.text());
+        found.unwrap()
     }
 
     /// The text of the element with an id, up to its first tag.
     #[track_caller]
     pub(crate) fn by_id(&self, id: &str) -> String {
         let page = self.text();
-        let rest = page.split(&format!("id=\"{id}\"")).nth(1).unwrap_or_else(|| panic!("{} has no #{id}: {page}", self.url));
-        unescape(rest.split_once('>').unwrap().1.split('<').next().unwrap().trim())
+        let rest = page.split(&format!("id=\"{id}\"")).nth(1);
+        assert!(rest.is_some(), "{} has no #{id}: {page}", self.url);
+        unescape(rest.unwrap().split_once('>').unwrap().1.split('<').next().unwrap().trim())
     }
 }
 

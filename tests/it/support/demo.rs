@@ -21,8 +21,6 @@ pub(crate) struct Demo {
     folder: Option<TempDir>,
     pub(crate) portal: String,
     pub(crate) globex: String,
-    pub(crate) scanner: String,
-    pub(crate) idp: String,
 }
 
 /// A temporary data folder.
@@ -57,14 +55,12 @@ impl Demo {
         let mut out = BufReader::new(process.stdout.take().unwrap());
         let mut ready = String::new();
         out.read_line(&mut ready).unwrap();
-        let address = |name: &str| {
-            let found = ready.split_whitespace().find_map(|word| word.strip_prefix(name));
-            found.unwrap_or_else(|| panic!("not ready: {ready} {}", log.lock().unwrap())).to_owned()
-        };
-        let (portal, scanner, idp) = (address("portal="), address("scanner="), address("idp="));
+        let portal = ready.strip_prefix("ready ").and_then(|rest| rest.split(' ').find_map(|word| word.strip_prefix("portal=")));
+        assert!(portal.is_some(), "not ready: {ready} {}", log.lock().unwrap());
+        let portal = portal.unwrap().to_owned();
         collect(out, &log);
         let globex = portal.replace("localhost", "globex.localhost");
-        Self { process, log, folder: Some(folder), portal, globex, scanner, idp }
+        Self { process, log, folder: Some(folder), portal, globex }
     }
 
     pub(crate) fn data(&self) -> &Path {
