@@ -11,11 +11,11 @@ import { signIn } from './signin.mjs';
 const [binary] = process.argv.slice(2);
 if (!binary) throw new Error('usage: node hostile.mjs PATH_OF_BINARY');
 
+const browser = await launch();
 const service = await serve();
 const demo = await startDemo(binary, { CARDEA__GATEWAY__TENANTS__ACME__SERVICE__BASE_URL: service.url });
 const watch = new Watch([demo.portal, demo.sheet.idp].map((url) => new URL(url).origin));
 for (const status of [400, 403, 404, 422, 500, 502, 503, 504]) watch.expect(status);
-const browser = await launch();
 
 /** Opens `path` and makes sure that nothing of the corpus became anything but text. */
 async function visit(page, path, name, quick = true) {

@@ -55,7 +55,7 @@ try {
   step('filters and error pages');
   await signOut(page);
   await look(page, 'signed-out', watch);
-  await otherCompany(fresh, demo, user('carol'), task, watch);
+  await otherCompany(fresh, demo, { user: user('carol'), stranger: user('bob'), task, watch });
   step('signed out');
 } catch (error) {
   watch.note(`the journey stopped: ${error.stack}`);

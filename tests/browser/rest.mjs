@@ -1,7 +1,7 @@
 // The pages beside the main way: server keys, filters of the task list, errors, and the company next door.
 import assert from 'node:assert/strict';
 import { look } from './look.mjs';
-import { signIn } from './signin.mjs';
+import { refused, signIn } from './signin.mjs';
 
 /** The demo brings an active key, which lets recipients of a share download its report. */
 export async function keys(page, portal, sk, watch) {
@@ -59,10 +59,12 @@ export async function errorPages(page, portal, watch) {
 }
 
 /** A user of another company signs in next door and finds nothing of this one. */
-export async function otherCompany(fresh, demo, user, task, watch) {
+export async function otherCompany(fresh, demo, { user, stranger, task, watch }) {
   const context = await fresh();
   const page = await context.newPage();
   const portal = demo.tenants.globex.portal;
+  await refused(page, portal, stranger, watch);
+  await context.clearCookies();
   await signIn(page, portal, user, { watch });
   await look(page, 'globex-home', watch);
   watch.expect(404);

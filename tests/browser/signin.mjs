@@ -22,6 +22,20 @@ export async function signIn(page, portal, user, { watch, looks = false } = {}) 
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
+/** Somebody of another company is refused at sign-in, on a page that says so. */
+export async function refused(page, portal, user, watch) {
+  watch.expect(403);
+  await page.goto(portal);
+  await page.getByRole('link', { name: 'Sign in' }).first().click();
+  await page.getByLabel('Name').fill(user.name);
+  await page.getByLabel('Password').fill(user.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('Password').waitFor({ state: 'detached' });
+  await look(page, 'idp-refused', watch);
+  await page.goto(portal);
+  await page.getByRole('link', { name: 'Sign in' }).first().waitFor();
+}
+
 export async function signOut(page) {
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'You are signed out' }).waitFor();

@@ -1,52 +1,16 @@
 //! The portal in a real browser. The steps are in tests/browser; here the built binary is started for them and their verdict is passed on.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use tempfile::TempDir;
+
+use crate::support::demo::Demo;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_cardea");
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser");
 const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/node_modules/playwright-core");
-
-/// A demo on free ports in a folder of its own, which ends with the test.
-struct Demo {
-    process: Child,
-    portal: String,
-    folder: TempDir,
-}
-
-impl Demo {
-    fn start() -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
-        let mut process = Command::new(BINARY)
-            .args(["demo", "--port", "0", "--data"])
-            .arg(folder.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the built binary runs");
-        let told = BufReader::new(process.stdout.take().expect("its output is piped"));
-        let ready = told.lines().map_while(Result::ok).find(|line| line.starts_with("ready "));
-        let ready = ready.expect("the demo ended before it was ready");
-        let portal = ready.split_whitespace().find_map(|part| part.strip_prefix("portal=")).expect("the line names the portal");
-        Self { process, portal: portal.to_owned(), folder }
-    }
-
-    fn sheet(&self) -> String {
-        self.folder.path().join("demo.json").to_str().expect("a plain path").to_owned()
-    }
-}
-
-impl Drop for Demo {
-    fn drop(&mut self) {
-        // Already gone is as good as ended.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 /// Runs one script of tests/browser and fails with what it said.
 fn run(script: &str, arguments: &[&str]) {
@@ -68,7 +32,8 @@ fn run(script: &str, arguments: &[&str]) {
 #[test]
 fn a_browser_goes_from_sign_in_to_an_opened_share_and_every_page_is_accessible() {
     let demo = Demo::start();
-    run("journey.mjs", &[&demo.portal, &demo.sheet()]);
+    let sheet = demo.data().join("demo.json");
+    run("journey.mjs", &[&demo.portal, sheet.to_str().expect("a plain path")]);
 }
 
 #[test]
