@@ -56,8 +56,8 @@ pub fn demo(options: &demo::Options, environment: Environment) -> Result<(), Fai
     let demo = Demo::prepare(options, environment)?;
     let config = demo.config.clone();
     let limit = start_log(&config);
-    run(limit, async |clock, shutdown| {
-        start(config, clock, shutdown).await?;
+    run(limit, async |clock, ends| {
+        start(config, clock, ends).await?;
         console::print(&demo.ready());
         console::print(&demo.greeting());
         Ok(())
@@ -83,7 +83,7 @@ pub fn scanner(file: Option<&Path>, environment: Environment) -> Result<(), Fail
 fn run_configured(kind: Kind, file: Option<&Path>, environment: Environment) -> Result<(), Failure> {
     let config = config::load(kind, &Sources { file, own: None, environment })?;
     let limit = start_log(&config);
-    run(limit, async |clock, shutdown| start(config, clock, shutdown).await)
+    run(limit, async |clock, ends| start(config, clock, ends).await)
 }
 
 fn start_log(config: &Config) -> Duration {
@@ -93,36 +93,40 @@ fn start_log(config: &Config) -> Duration {
     Duration::from_secs(gateway.max(scanner)).saturating_add(DRAIN_SLACK)
 }
 
-/// Starts what is configured, the parts others call first.
-async fn start(config: Config, clock: Clock, shutdown: &Shutdown) -> Result<(), Failure> {
+/// Starts what is configured, the parts others call first. `front` ends before `behind`.
+async fn start(config: Config, clock: Clock, (front, behind): (&Shutdown, &Shutdown)) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| Failure::Run(error.to_string());
     if let Some(settings) = config.idp {
-        let running = Idp::start(settings, clock.clone(), shutdown).await.map_err(|error| failed(&error))?;
+        let running = Idp::start(settings, clock.clone(), behind).await.map_err(|error| failed(&error))?;
         tracing::info!(address = %running.address(), "the identity provider accepts requests");
     }
     if let Some(settings) = config.scanner {
-        let running = Scanner::start(settings, clock.clone(), shutdown).await.map_err(|error| failed(&error))?;
+        let running = Scanner::start(settings, clock.clone(), behind).await.map_err(|error| failed(&error))?;
         tracing::info!(address = %running.address(), "the scanning service accepts requests");
     }
     if let Some(settings) = config.gateway {
-        let running = Gateway::start(settings, clock, shutdown).await.map_err(|error| failed(&error))?;
+        let running = Gateway::start(settings, clock, front).await.map_err(|error| failed(&error))?;
         tracing::info!(address = %running.address(), "the gateway accepts requests");
     }
     Ok(())
 }
 
 /// Runs `begin`, then waits for the end and for what is still running, at most `limit`.
-fn run(limit: Duration, begin: impl AsyncFnOnce(Clock, &Shutdown) -> Result<(), Failure>) -> Result<(), Failure> {
+fn run(limit: Duration, begin: impl AsyncFnOnce(Clock, (&Shutdown, &Shutdown)) -> Result<(), Failure>) -> Result<(), Failure> {
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let shutdown = Shutdown::default();
         shutdown.watch_signals().map_err(|error| Failure::Run(format!("signals cannot be watched: {error}")))?;
-        let started = begin(Clock::system(), &shutdown).await;
+        let behind = Shutdown::default();
+        let started = begin(Clock::system(), (&shutdown, &behind)).await;
         if started.is_ok() {
             shutdown.begun().await;
         }
         shutdown.begin();
         shutdown.drain(limit).await;
+        // What the gateway still called while it drained ends after it.
+        behind.begin();
+        behind.drain(limit).await;
         started
     });
     // A blocking call that hangs does not hold the end up.

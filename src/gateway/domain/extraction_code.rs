@@ -82,10 +82,16 @@ pub(in crate::gateway) fn readings(typed: &str) -> Vec<Secret> {
         return Vec::new();
     }
     let mut readings = vec![Secret::new(code.clone())];
-    if plain != code && plain.chars().count() <= LONGEST && !plain.contains(char::is_whitespace) {
+    // A code as it is made here has one reading only: a mistyped one costs one try.
+    if plain != code && !is_made_here(&code) && plain.chars().count() <= LONGEST && !plain.contains(char::is_whitespace) {
         readings.push(Secret::new(plain));
     }
     readings
+}
+
+/// Whether a code in its normal form has the shape of those that are made here.
+fn is_made_here(code: &str) -> bool {
+    code.chars().count() == SHORTEST && code.chars().all(|c| ALPHABET.contains(&c))
 }
 
 /// The normal form of typed or pasted text; of a whole message only the code behind its mark.

@@ -14,6 +14,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use super::credentials::Credentials;
 use super::error::Error;
+use super::shares::made_here;
 use crate::config::gateway::Limits;
 use crate::contract::ids::{ShareId, VulId};
 use crate::contract::reports::ReportType;
@@ -30,8 +31,6 @@ use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 
 const PURPOSE: &str = "share-grant";
-/// A wait the service does not tell.
-const A_WHILE: Duration = Duration::from_secs(30);
 /// How long wrong codes of a share are remembered for its lifetime's count: longer than any share made here lives.
 const LIFETIME: Duration = Duration::from_hours(400 * 24);
 
@@ -121,19 +120,19 @@ impl SharePages {
             return Ok(Entry::Wait(wait));
         }
         let dead = self.guard.is_dead(place).await?;
+        // Asked before the service is, so that an answer takes as long whatever comes of it.
+        let ours = self.is_ours(place).await?;
         let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
         let mut is_real = false;
         // All readings are tried whatever the first one gave, so that an unknown share answers no sooner than a wrong code.
         for code in codes {
             let opened = match service.public_share(&call, &place.share, Some(&code)).await {
-                // The service slows guessing down by itself; the code was not looked at.
-                Err(UpstreamError { kind: Kind::TooMany { retry_after }, .. }) => {
-                    return Ok(Entry::Wait(retry_after.unwrap_or(A_WHILE).as_secs().max(1)));
-                }
+                // The service slows guessing down by itself, for shares that exist: told on, it would tell which do.
+                Err(UpstreamError { kind: Kind::TooMany { .. }, .. }) => Opened::WrongCode,
                 other => other?,
             };
             match opened {
-                Opened::Open(_) if !dead => {
+                Opened::Open(_) if ours && !dead => {
                     self.guard.clear(place).await?;
                     return self.grants.give(place, Some(&code)).await.map(Entry::Granted);
                 }
@@ -145,12 +144,17 @@ impl SharePages {
         Ok(Entry::Refused)
     }
 
+    async fn is_ours(&self, place: &Place) -> Result<bool, Error> {
+        Ok(self.grants.store.get(&made_here(&place.tenant, &place.share)).await?.is_some())
+    }
+
     /// Tries a share that was made without a code. No code is tested, so nothing is counted.
     pub(in crate::gateway) async fn open_without_code(&self, place: &Place) -> Result<Entry, Error> {
         let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
+        let ours = self.is_ours(place).await?;
         match service.public_share(&call, &place.share, None).await? {
-            Opened::Open(_) => self.grants.give(place, None).await.map(Entry::Granted),
-            Opened::CodeNeeded | Opened::WrongCode | Opened::Gone => Ok(Entry::Refused),
+            Opened::Open(_) if ours => self.grants.give(place, None).await.map(Entry::Granted),
+            Opened::Open(_) | Opened::CodeNeeded | Opened::WrongCode | Opened::Gone => Ok(Entry::Refused),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::gateway::domain::finding::Finding;
 use crate::gateway::domain::page::Listing;
 use crate::gateway::domain::share::ShareRow;
 use crate::gateway::domain::task::{Counts, Task};
+use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store};
 use crate::gateway::vault::Vault;
 use crate::platform::clock::{Clock, Timestamp};
@@ -209,7 +210,16 @@ impl Shares {
                 async move { service.create_share(&call, &share).await }
             })
             .await?;
+        self.note_ours(&actor.principal.tenant, &made.id, ends).await?;
         Ok(made.id)
+    }
+
+    /// Notes that a share was made here, by this tenant: the service knows no tenants of ours, so without this a share of
+    /// one company would open at the door of another.
+    pub(in crate::gateway) async fn note_ours(&self, tenant: &TenantId, id: &ShareId, ends: Timestamp) -> Result<(), Error> {
+        let kept = ends.since(self.clock.now()).saturating_add(FORM_KEPT);
+        self.store.put(&made_here(tenant, id), Vec::new(), Some(kept)).await?;
+        Ok(())
     }
 
     /// The id, sealed for this user: a form needs no more, and nobody who looks on learns a working link.
@@ -222,6 +232,11 @@ impl Shares {
         let id = self.ring.open(HANDLE, &owner(actor), &[], &sealed).ok()?;
         std::str::from_utf8(&id).ok()?.parse().ok()
     }
+}
+
+/// The note that a share is a tenant's own. Its id is a capability, so only a hash of it is kept.
+pub(super) fn made_here(tenant: &TenantId, id: &ShareId) -> Key {
+    Key::hashed(tenant, "share-made-here", id.as_str())
 }
 
 fn owner(actor: &Actor) -> String {

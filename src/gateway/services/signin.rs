@@ -86,8 +86,13 @@ pub(in crate::gateway) enum SignInError {
 }
 
 impl SignIn {
-    /// Where to send the browser, and what binds the sign-in to it.
-    pub(in crate::gateway) async fn begin(&self, place: Place<'_>, return_to: ReturnTo) -> Result<(String, Begun), SignInError> {
+    /// Where to send the browser, and what binds the sign-in to it. `again`: the provider shall ask even whom it knows.
+    pub(in crate::gateway) async fn begin(
+        &self,
+        place: Place<'_>,
+        return_to: ReturnTo,
+        again: bool,
+    ) -> Result<(String, Begun), SignInError> {
         let provider = &self.directory.of(place.tenant)?.identity;
         let counter = Key::new(place.tenant, "sign-ins", place.network);
         let count = self.store.count(&counter, Duration::from_mins(1)).await.map_err(Error::from)?;
@@ -101,7 +106,7 @@ impl SignIn {
             challenge: &challenge,
             nonce: begun.nonce.expose(),
             redirect_uri: &redirect_uri(place.origin),
-            again: false,
+            again,
         };
         let address = provider.authorize_url(ask).await.map_err(provider_error)?;
         Ok((address, begun))

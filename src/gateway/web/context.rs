@@ -38,6 +38,12 @@ impl Context {
     }
 }
 
+/// Whether the request is for a page of recipients. The pattern decides, not the spelling of the path; a path that no
+/// pattern fits is taken by its beginning.
+pub(in crate::gateway) fn is_public(request: &HttpRequest) -> bool {
+    request.match_pattern().map_or_else(|| request.path().starts_with("/s/"), |pattern| pattern.starts_with("/s/"))
+}
+
 fn network(address: IpAddr) -> String {
     match address {
         IpAddr::V4(v4) => {

@@ -18,10 +18,10 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
 
 fn operations(config: &mut ServiceConfig) {
     config
-        .service(web::resource(urls::LIVEZ).route(web::get().to(ops::live)))
-        .service(web::resource(urls::HEALTHZ).route(web::get().to(ops::live)))
-        .service(web::resource(urls::READYZ).route(web::get().to(ops::ready)))
-        .service(web::resource(urls::ASSET).route(web::get().to(assets::show)));
+        .service(web::resource(urls::LIVEZ).route(web::get().to(ops::live)).route(web::head().to(ops::live)))
+        .service(web::resource(urls::HEALTHZ).route(web::get().to(ops::live)).route(web::head().to(ops::live)))
+        .service(web::resource(urls::READYZ).route(web::get().to(ops::ready)).route(web::head().to(ops::ready)))
+        .service(web::resource(urls::ASSET).route(web::get().to(assets::show)).route(web::head().to(assets::show)));
 }
 
 fn sign_in(config: &mut ServiceConfig) {
@@ -65,7 +65,7 @@ fn server_keys(config: &mut ServiceConfig) {
 /// `/tasks/new` stands before `/tasks/{task}`: the first that fits is taken.
 fn scans(config: &mut ServiceConfig) {
     config
-        .service(web::resource(urls::HOME).route(web::get().to(home::show)))
+        .service(web::resource(urls::HOME).route(web::get().to(home::show)).route(web::head().to(home::show)))
         .service(web::resource(urls::TASKS).route(web::get().to(tasks::list)).route(web::post().to(tasks::create)))
         .service(web::resource(urls::TASKS_NEW).route(web::get().to(tasks::new)).route(web::post().to(tasks::upload_and_create)))
         .service(web::resource(urls::TASK).route(web::get().to(tasks::show)))

@@ -80,6 +80,7 @@ struct Inner {
 impl Store {
     /// Opens the storage below `folder`, makes what is missing, and removes uploads that an earlier run left unfinished.
     pub(in crate::scanner) fn open(folder: &Path) -> Result<Self, StoreError> {
+        crate::platform::private::folder(folder).map_err(StoreError::file(folder))?;
         let (files, incoming) = (folder.join("files"), folder.join("incoming"));
         match std::fs::remove_dir_all(&incoming) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&incoming)(error)),

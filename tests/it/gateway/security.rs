@@ -101,6 +101,9 @@ async fn signing_out_takes_a_form_and_no_link() {
     assert!(alice.get(&format!("{}/", demo.portal)).await.text().contains("Alice"));
     let out = alice.post(&format!("{}/auth/logout", demo.portal), &[("csrf", &home.hidden("csrf"))]).await;
     assert_eq!(out.status, 303);
+    // "Back" after a sign-out is no way in: the provider asks again.
+    let again = alice.get(&format!("{}/auth/login", demo.portal)).await;
+    assert!(again.header("location").contains("prompt=login"), "{}", again.header("location"));
     assert!(out.header("clear-site-data").contains("\"storage\""));
     assert!(alice.follow(out).await.text().contains("You are signed out"));
     assert!(alice.cookie("localhost", "cardea").is_none(), "the cookie is taken back");

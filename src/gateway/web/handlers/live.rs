@@ -24,6 +24,7 @@ pub(in crate::gateway) async fn watch(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     Portal::of(&request).quiet();
+    services.tasks.get(&actor, &id).await?;
     let events = services.live.watch(actor, id).map(|event| text(&event));
     let first = futures_util::stream::iter([RETRY.to_owned()]);
     let body = first.chain(events).map(|text| Ok::<_, actix_web::Error>(Bytes::from(text)));

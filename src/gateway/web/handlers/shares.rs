@@ -77,6 +77,9 @@ pub(in crate::gateway) async fn create(
         _ => WantedCode::Made,
     };
     let wanted = NewShare { task: filled.task.clone(), vul, code, last_day: filled.last_day.clone(), once: filled.once.clone() };
+    if filled.what == "finding" && wanted.vul.is_none() {
+        return again(&page, &services, &actor, filled, "Choose what to share.".to_owned()).await;
+    }
     match services.shares.create(&actor, &wanted).await {
         Ok(Outcome::New(link)) => page.show(&Created::new(&page, &link)),
         Ok(Outcome::AlreadyMade) => page.show(&AlreadyMade::new(&page, &wanted.task, wanted.vul.as_ref())),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -17,6 +18,13 @@ use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::signin as views;
 use crate::platform::secret::Secret;
+
+/// Says that somebody signed out in this browser: the next sign-in asks for the password, so that "Back" is not a way in.
+const SIGNED_OUT: &str = "cardea-signed-out";
+
+fn signed_out_cookie(secure: bool) -> Cookie<'static> {
+    Cookie::build(SIGNED_OUT, "1").path("/").http_only(true).secure(secure).same_site(SameSite::Lax).finish()
+}
 
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Begin {
@@ -40,7 +48,7 @@ pub(in crate::gateway) async fn begin(
     let binding = binding(&request, &sessions);
     let network = page.context.network();
     let place = Place { tenant: &page.site.tenant, origin: &page.context.origin, network: &network, binding: binding.as_deref() };
-    match services.signin.begin(place, target).await {
+    match services.signin.begin(place, target, request.cookie(SIGNED_OUT).is_some()).await {
         Ok((address, begun)) => {
             let mut answer = see_other(&address);
             let cookie = sessions.flow_cookie(begun.binding.expose(), services.signin.flows.lifetime());
@@ -68,7 +76,13 @@ pub(in crate::gateway) async fn complete(
     match services.signin.complete(place, answer).await {
         Ok(Completed::New { principal, login, return_to }) => {
             portal.sign_in(principal, login).map_err(|error| WebError::internal(error.to_string()))?;
-            Ok(see_other(return_to.as_str()))
+            let mut answer = see_other(return_to.as_str());
+            if request.cookie(SIGNED_OUT).is_some() {
+                let mut spent = signed_out_cookie(page.site.is_secure());
+                spent.make_removal();
+                answer.add_cookie(&spent).map_err(|error| WebError::internal(error.to_string()))?;
+            }
+            Ok(answer)
         }
         Ok(Completed::Again(return_to)) if portal.signed_in().is_some() => Ok(see_other(return_to.as_str())),
         Ok(Completed::Again(_)) => failed(&page, SignInError::Stale),
@@ -81,6 +95,7 @@ pub(in crate::gateway) struct Nothing {}
 
 /// Ends the session here, revokes at the provider, clears what the browser keeps of this site.
 pub(in crate::gateway) async fn sign_out(
+    page: Page,
     request: HttpRequest,
     services: Data<Services>,
     SignedIn(actor): SignedIn,
@@ -89,6 +104,7 @@ pub(in crate::gateway) async fn sign_out(
     services.signin.sign_out(&actor).await;
     Portal::of(&request).sign_out();
     let mut answer = see_other(urls::SIGNED_OUT);
+    answer.add_cookie(&signed_out_cookie(page.site.is_secure())).map_err(|error| WebError::internal(error.to_string()))?;
     // Not "cookies": that would also drop the ones this very answer sets.
     answer.headers_mut().insert(
         actix_web::http::header::HeaderName::from_static("clear-site-data"),

@@ -8,7 +8,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 
 use crate::gateway::session::{Portal, SignedIn};
-use crate::gateway::web::context::Context;
+use crate::gateway::web::context::{Context, is_public};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::View as _;
@@ -109,13 +109,13 @@ fn wants_page(request: &HttpRequest) -> bool {
     match mode {
         Some("navigate") => true,
         Some(_) => false,
-        None => accept.contains("text/html") || (accept.is_empty() && request.path().starts_with("/s/")),
+        None => accept.contains("text/html") || (accept.is_empty() && is_public(request)),
     }
 }
 
 fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     let context = Context::of(request);
-    let public = request.path().starts_with("/s/");
+    let public = is_public(request);
     let user = if public { None } else { request.extensions().get::<Reader>().map(|reader| reader.0.clone()) };
     let site = context.site.as_ref();
     let mut links = Vec::new();

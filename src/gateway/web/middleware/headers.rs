@@ -6,7 +6,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 
-use crate::gateway::web::context::Context;
+use crate::gateway::web::context::{Context, is_public};
 
 /// Nothing inline, nothing foreign; framing is decided per tenant.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
@@ -16,8 +16,8 @@ pub(in crate::gateway) async fn headers(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    let public = request.path().starts_with("/s/");
     let mut answer = next.call(request).await?;
+    let public = is_public(answer.request());
     let site = Context::of(answer.request()).site;
     let secure = site.as_ref().is_some_and(|site| site.is_secure());
     let framers = site.as_ref().map(|site| site.frame_ancestors.as_str()).filter(|framers| !framers.is_empty() && !public);

@@ -7,7 +7,7 @@ use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage as _};
+use actix_web::{Error, HttpMessage as _, HttpRequest};
 use tracing::Instrument as _;
 
 use crate::gateway::domain::network::{self, Network};
@@ -39,7 +39,6 @@ pub(in crate::gateway) async fn request(
     let span = tracing::info_span!("request", id = %request_id, tenant = tracing::field::Empty);
     let started = callers.clock.now();
     let method = request.method().clone();
-    let path = Hostile::from(log_path(request.path())).log();
     let caller = context.network();
     request.extensions_mut().insert(context);
     async move {
@@ -48,6 +47,7 @@ pub(in crate::gateway) async fn request(
             answer.headers_mut().insert(REQUEST_ID, value);
         }
         let took = callers.clock.now().since(started).as_millis();
+        let path = Hostile::from(log_path(answer.request())).log();
         tracing::info!(%method, path, status = answer.status().as_u16(), took_ms = took, caller, "answered");
         Ok(answer)
     }
@@ -55,13 +55,12 @@ pub(in crate::gateway) async fn request(
     .await
 }
 
-/// Share ids are capabilities: a log shows only their beginning.
-fn log_path(path: &str) -> String {
-    match path.strip_prefix("/s/") {
-        Some(rest) => {
-            let (id, after) = rest.split_once('/').map_or((rest, String::new()), |(id, after)| (id, format!("/{after}")));
-            format!("/s/{}…{after}", id.chars().take(4).collect::<String>())
-        }
-        None => path.to_owned(),
+/// Share ids are capabilities: of a share's address only the pattern is written, of an address that leads nowhere only the
+/// beginning, however it is spelled.
+fn log_path(request: &HttpRequest) -> String {
+    match request.match_pattern() {
+        Some(pattern) if pattern.starts_with("/s/") => pattern,
+        Some(_) => request.path().to_owned(),
+        None => format!("{}…", request.path().chars().take(8).collect::<String>()),
     }
 }

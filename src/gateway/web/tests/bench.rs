@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::rig;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
+use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::Services;
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
 use crate::gateway::vault::Vault;
@@ -209,9 +210,12 @@ impl Bench {
         Self { fake, clock, services, sessions, sites, tokens: built.tokens, vault: built.vault, _folder: folder }
     }
 
-    pub(super) fn share(&self, id: &str, kind: &'static str, code: Option<&str>) {
+    /// A share that acme made.
+    pub(super) async fn share(&self, id: &str, kind: &'static str, code: Option<&str>) {
         let share = FakeShare { kind, code: code.map(str::to_owned), body: Value::Null };
         self.fake.lock().unwrap().shares.insert(id.to_owned(), share);
+        let (acme, ends) = (TenantId::parse("acme").unwrap(), self.clock.now().after(Duration::from_hours(24)));
+        self.services.shares.note_ours(&acme, &id.parse().unwrap(), ends).await.unwrap();
     }
 
     /// How often the service was asked for something whose path ends so.

@@ -196,10 +196,9 @@ fn a_live_status_follows_the_task_to_its_end() {
 }
 
 #[test]
-fn a_live_status_of_a_deleted_task_says_so_and_ends() {
+fn a_live_status_of_an_unknown_task_is_not_found() {
     let bench = Bench::new();
-    let gone = bench.get("/tasks/t0/live").text();
-    assert!(gone.ends_with("event: gone\ndata: {}\n\n"), "{gone}");
+    assert_eq!(bench.get("/tasks/t0/live").status, 404);
 }
 
 #[test]

@@ -88,7 +88,7 @@ async fn a_form_that_cannot_be_used_comes_back_with_words_and_makes_nothing() {
 #[actix_web::test]
 async fn the_list_holds_no_working_link_and_its_forms_work_for_their_reader_only() {
     let bench = Bench::new();
-    bench.share("a-secret-share-id", "REPORT", None);
+    bench.share("a-secret-share-id", "REPORT", None).await;
     let portal = bench.portal().await;
     let mut alice = Browser::new("acme.example");
     alice.get(&portal, "/test/sign-in/alice/member").await;

@@ -73,7 +73,8 @@ impl fmt::Display for ImportReport {
 pub(in crate::scanner) fn import(folder: &Path, path: &Path, now: Timestamp) -> Result<ImportReport, ImportError> {
     let mut intake = Intake::default();
     intake.path(path).map_err(|error| ImportError::Read(path.to_owned(), error))?;
-    if intake.read == 0 {
+    let usable = |reading: &Reading| !matches!(reading, Reading::Skipped(_));
+    if !intake.readings.iter().any(usable) {
         return Err(ImportError::Nothing(path.to_owned()));
     }
     let _lock = ImportLock::take(folder)?;
