@@ -1,5 +1,6 @@
 //! The status of a task as server-sent events.
 
+use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse};
@@ -24,7 +25,12 @@ pub(in crate::gateway) async fn watch(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     Portal::of(&request).quiet();
-    services.tasks.get(&actor, &id).await?;
+    // A service that is down now may answer later; a task that is not there will not.
+    if let Err(error) = services.tasks.get(&actor, &id).await.map_err(WebError::from)
+        && error.status == StatusCode::NOT_FOUND
+    {
+        return Err(error);
+    }
     let events = services.live.watch(actor, id).map(|event| text(&event));
     let first = futures_util::stream::iter([RETRY.to_owned()]);
     let body = first.chain(events).map(|text| Ok::<_, actix_web::Error>(Bytes::from(text)));
