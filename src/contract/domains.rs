@@ -2,12 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Answer of random-content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnershipContent {
+    /// 64 lower-case hexadecimal characters, bound to the account.
+    pub content: String,
+    /// RFC 3339; 3 hours from the first answer with this content.
+    pub expired_at: String,
+    /// Always `hash.txt`.
+    pub file_name: String,
+}
+
 /// Body of verify.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VerifyDomain {
     /// The target address.
     pub url: String,
     /// Host and port of `url`, for services that read it from here.
+    #[serde(default)]
     pub domain: String,
     pub content: String,
 }

@@ -43,6 +43,8 @@ pub mod codes {
     pub const CODE_WRONG: u32 = 4032;
     pub const NOT_FOUND: u32 = 4040;
     pub const SHARE_EXPIRED: u32 = 4041;
+    /// The service has no browser here.
+    pub const NO_BROWSER: u32 = 4042;
     pub const TOO_LARGE: u32 = 4130;
     pub const TOO_MANY: u32 = 4290;
     pub const INTERNAL: u32 = 5000;

@@ -1,6 +1,9 @@
 //! The scanning service's interface as types, paths and limits. Plain data with serde and nothing else: no I/O, no
 //! framework. The reference service writes these types; the gateway sends the requests and reads answers tolerantly.
 
+pub mod browsers;
+pub mod chains;
+pub mod components;
 pub mod diagnostics;
 pub mod domains;
 pub mod error;

@@ -20,6 +20,8 @@ pub const RESULTS_STAT: &str = "/api/v1/tasks/{taskId}/results/stat";
 pub const RESULTS_SEARCH: &str = "/api/v1/tasks/{taskId}/results/search";
 pub const RESULT: &str = "/api/v1/tasks/{taskId}/results/{vulId}";
 pub const CHAINS_SEARCH: &str = "/api/v1/tasks/{taskId}/exploit-chains/search";
+/// Components of a task: an addition to the interface.
+pub const COMPONENTS_SEARCH: &str = "/api/v1/tasks/{taskId}/components/search";
 pub const REPORT: &str = "/api/v2/tasks/{taskId}/report";
 pub const FILES_UPLOAD: &str = "/api/v1/files/upload";
 pub const FILES_CHECK_EXIST: &str = "/api/v1/files/check-exist/{sha256}";
@@ -84,6 +86,11 @@ pub fn result(id: &TaskId, vul: &VulId) -> String {
 #[must_use]
 pub fn chains_search(id: &TaskId) -> String {
     fill(CHAINS_SEARCH, &[id.as_str()])
+}
+
+#[must_use]
+pub fn components_search(id: &TaskId) -> String {
+    fill(COMPONENTS_SEARCH, &[id.as_str()])
 }
 
 #[must_use]

@@ -8,6 +8,10 @@ pub const LANGUAGE_HEADER: &str = "X-User-Language";
 pub enum ReportType {
     Pdf,
     Html,
+    /// CycloneDX 1.6, JSON (an addition to the interface).
+    CycloneDx,
+    /// SPDX 2.3, JSON (an addition to the interface).
+    Spdx,
 }
 
 impl ReportType {
@@ -19,16 +23,31 @@ impl ReportType {
         match value.map(str::to_ascii_lowercase).as_deref() {
             None | Some("" | "pdf") => Ok(Self::Pdf),
             Some("html") => Ok(Self::Html),
-            Some(_) => Err("type must be pdf or html"),
+            Some("cyclonedx") => Ok(Self::CycloneDx),
+            Some("spdx") => Ok(Self::Spdx),
+            Some(_) => Err("type must be pdf, html, cyclonedx or spdx"),
         }
     }
 
-    /// Query value and file extension.
+    /// Query value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pdf => "pdf",
             Self::Html => "html",
+            Self::CycloneDx => "cyclonedx",
+            Self::Spdx => "spdx",
+        }
+    }
+
+    /// The end of a file name, without the first dot.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Pdf => "pdf",
+            Self::Html => "html",
+            Self::CycloneDx => "cdx.json",
+            Self::Spdx => "spdx.json",
         }
     }
 
@@ -38,6 +57,8 @@ impl ReportType {
         match self {
             Self::Pdf => "application/pdf",
             Self::Html => "text/html; charset=utf-8",
+            Self::CycloneDx => "application/vnd.cyclonedx+json; version=1.6",
+            Self::Spdx => "application/spdx+json",
         }
     }
 }

@@ -70,6 +70,9 @@ pub struct VulRow {
     pub fixed_version: Option<String>,
     /// (added field)
     pub confidence: Confidence,
+    /// Whether the vulnerable code is there and can be reached; none where bytecode tells nothing, as in lock files (added field).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reachability: Option<Reachability>,
 }
 
 /// The part of the artifact a finding is about (added).
@@ -83,6 +86,21 @@ pub struct Component {
     pub purl: String,
     /// Where in the artifact, `app.war!/WEB-INF/lib/x.jar`.
     pub path: String,
+}
+
+/// Whether vulnerable code is in the artifact and reached from an entry point (added). It annotates and raises; nothing is
+/// hidden by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Reachability {
+    /// A path of calls leads from an entry point to it.
+    Reachable,
+    /// It is there and no path was seen.
+    PresentNoPath,
+    /// Dynamic loading, damaged classes or a limit: nothing can be said.
+    Unknown,
+    /// The class that makes the version vulnerable is not in the archive.
+    NotPresent,
 }
 
 /// How sure a finding is (added).

@@ -1,8 +1,8 @@
 //! Shares, the owner's side and the recipient's (interface section 4, WIRE 18 #10 to #15).
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::chains::ExploitChain;
 use super::ids::{ShareId, TaskId, VulId};
 use super::results::VulRow;
 use super::tasks::ResultsStat;
@@ -106,5 +106,5 @@ pub struct PublicShare {
     pub need_extraction_code: bool,
     pub results_stat: ResultsStat,
     pub vuls: Vec<VulRow>,
-    pub exploit_chains: Vec<Value>,
+    pub exploit_chains: Vec<ExploitChain>,
 }

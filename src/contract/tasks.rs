@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::browsers::SessionInfo;
 use super::ids::{Sha256, TaskId};
 
 /// Body of create and create-group. Unknown fields are kept.
@@ -21,9 +22,12 @@ pub struct CreateTask {
     pub sandbox_home_page_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_target_service_url: Option<String>,
-    /// Captured sessions: secrets, never echoed.
+    /// Captured sessions, a list of [`AuthInfo`]: secrets, never echoed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_auth_infos: Option<Value>,
+    /// The remote browser the sessions were captured in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser_box_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_code_infos: Option<Value>,
     /// Further artifacts of a group (WIRE 18 #2).
@@ -31,6 +35,16 @@ pub struct CreateTask {
     pub primary_source_codes: Option<Vec<GroupArtifact>>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+/// A login of the target, one of `sandboxAuthInfos` (WIRE 5.2).
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthInfo {
+    /// `admin`, `normal` or a free text.
+    pub role_name: String,
+    pub login_url: String,
+    pub origin_request_data: SessionInfo,
 }
 
 /// One further artifact of a group.
@@ -53,6 +67,31 @@ pub struct CreateTaskResponse {
     pub task_id: TaskId,
     pub status: TaskStatus,
     pub created_at: String,
+}
+
+/// Answer to create-group: that of create for the first task, and what became of the others (WIRE 18 #2).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateGroupResponse {
+    #[serde(flatten)]
+    pub first: CreateTaskResponse,
+    pub group_id: String,
+    /// Tasks that were made, in the order of their artifacts.
+    pub task_ids: Vec<TaskId>,
+    /// Artifacts no task was made for (added field).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<GroupFailure>,
+}
+
+/// An artifact of a group that was refused while others were taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupFailure {
+    /// 0 is the artifact on top of the body, 1 the first of `primarySourceCodes`.
+    pub index: u32,
+    pub file_name: String,
+    pub err_code: u32,
+    pub err_detail: String,
 }
 
 /// The life of a task: CREATED, RUNNING, then one of the three ends (WIRE 5.5, 18 #6).
@@ -141,6 +180,12 @@ pub struct TaskRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub err_detail: Option<String>,
     pub results_stat: ResultsStat,
+    /// The group it was made in (added field).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_id: Option<String>,
+    /// The service of the group it is about, when it was named (added field).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_name: Option<String>,
 }
 
 /// A task in full. Captured sessions are stripped from `params` before they get here.
@@ -159,9 +204,23 @@ pub struct TaskDetail {
     pub params: TaskParams,
     /// What the engine is doing, 0 to 100 (added field).
     pub progress: u8,
+    /// All tasks of its group, itself too; empty without a group (added field).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_task_ids: Vec<TaskId>,
+    /// Logins given for the target, without what was captured: role and address without query (added field).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<AccountEcho>,
     /// What was scanned and what could not be (added field).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<ScanSummary>,
+}
+
+/// What of an [`AuthInfo`] may be told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountEcho {
+    pub role_name: String,
+    pub login_url: String,
 }
 
 /// The create body echoed, without secrets.
@@ -204,6 +263,14 @@ pub struct ResultsStat {
     pub high_count: u64,
     pub critical_count: u64,
     pub purchased: u64,
+    /// Findings whose vulnerable class is not in the archive; not among the other counts (added field).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cleared_count: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Body of terminate.

@@ -47,6 +47,9 @@ fn is_it(form: ReportType, media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match form {
         ReportType::Pdf => matches!(essence.as_str(), "application/pdf" | "application/octet-stream"),
+        ReportType::CycloneDx | ReportType::Spdx => {
+            essence == "application/json" || essence.ends_with("+json") || essence == "application/octet-stream"
+        }
         ReportType::Html => matches!(essence.as_str(), "text/html" | "application/xhtml+xml" | "application/octet-stream"),
     }
 }

@@ -2,19 +2,38 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use crate::contract::results::{Component, Confidence, Evidence, FixSuggestion, Severity};
+use serde::{Deserialize, Serialize};
+
+use crate::contract::chains::ChainStep;
+use crate::contract::components::ComponentRow;
+use crate::contract::results::{Component, Confidence, Evidence, FixSuggestion, Reachability, Severity};
 use crate::contract::tasks::ScanSummary;
 
 /// The outcome of analysing one artifact.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::scanner) struct Analysis {
     /// Most severe first, then by component and id; the same input gives the same order.
     pub(in crate::scanner) findings: Vec<Finding>,
+    /// Every component that was identified, by path; `vul_ids` are fingerprints of `findings`.
+    pub(in crate::scanner) components: Vec<ComponentRow>,
+    /// Most severe first.
+    pub(in crate::scanner) chains: Vec<Chain>,
     pub(in crate::scanner) summary: ScanSummary,
 }
 
+/// A path from an HTTP entry point to vulnerable code.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::scanner) struct Chain {
+    /// 64 hexadecimal characters, stable over scans: of its steps and its finding.
+    pub(in crate::scanner) fingerprint: String,
+    /// The fingerprint of the finding it leads to.
+    pub(in crate::scanner) finding: String,
+    /// From the entry point to the vulnerable code.
+    pub(in crate::scanner) steps: Vec<ChainStep>,
+}
+
 /// One vulnerable component and one flaw of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::scanner) struct Finding {
     /// 64 hexadecimal characters, stable over scans: of component, path and advisory.
     pub(in crate::scanner) fingerprint: String,
@@ -34,6 +53,8 @@ pub(in crate::scanner) struct Finding {
     pub(in crate::scanner) references: Vec<String>,
     pub(in crate::scanner) published: String,
     pub(in crate::scanner) confidence: Confidence,
+    /// None where bytecode tells nothing.
+    pub(in crate::scanner) reachability: Option<Reachability>,
 }
 
 /// Shared between a running analysis and whoever watches or stops it.

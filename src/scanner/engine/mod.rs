@@ -25,7 +25,7 @@ mod tests_identity;
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(in crate::scanner) use advisories::{Advisories, AdvisoryDatabase, import, status};
 pub use advisories::{DatabaseError, ImportError, ImportReport, Skipped, Status};
@@ -33,6 +33,8 @@ use archive::{Source, ZipFile};
 use finding::{Analysis, Finding, Watch};
 use identity::{Identified, Identity};
 use walk::{Halt, Seen, Walk};
+
+use serde::{Deserialize, Serialize};
 
 use crate::config::scanner::Archive;
 use crate::contract::tasks::{ScanSummary, Unidentified};
@@ -52,18 +54,33 @@ pub(in crate::scanner) enum AnalyzeError {
     Unreadable(String),
 }
 
-/// Analyses the file at `artifact`, which its owner calls `name`. Blocks: call it where blocking is fine.
+/// What to analyse.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::scanner) struct Job {
+    pub(in crate::scanner) artifact: NamedFile,
+    /// Source archives beside it.
+    pub(in crate::scanner) sources: Vec<NamedFile>,
+}
+
+/// A file and what its owner calls it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::scanner) struct NamedFile {
+    pub(in crate::scanner) path: PathBuf,
+    pub(in crate::scanner) name: String,
+}
+
+/// Analyses an artifact. Blocks: call it where blocking is fine.
 ///
 /// # Errors
 /// See [`AnalyzeError`]. What goes wrong inside the archive is no error but a note of the summary.
 pub(in crate::scanner) fn analyze(
-    artifact: &Path,
-    name: &str,
+    job: &Job,
     advisories: &Advisories,
     limits: &Archive,
     clock: &Clock,
     watch: &Watch,
 ) -> Result<Analysis, AnalyzeError> {
+    let NamedFile { path: artifact, name } = &job.artifact;
     let name = if name.trim().is_empty() { "artifact" } else { name.trim() };
     let zip = open(artifact, name)?;
     let names_class = |class: &str| advisories.names_class(class);
@@ -87,7 +104,7 @@ pub(in crate::scanner) fn analyze(
         summary.notes.push(why_nothing(&summary));
     }
     watch.set_progress(100);
-    Ok(Analysis { findings, summary })
+    Ok(Analysis { findings, components: Vec::new(), chains: Vec::new(), summary })
 }
 
 fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::advisories::AdvisoryDatabase;
 use super::finding::{Analysis, Watch};
-use super::{AnalyzeError, analyze};
+use super::{AnalyzeError, Job, NamedFile, analyze};
 use crate::config::scanner::Archive;
 use crate::platform::clock::Clock;
 
@@ -66,5 +66,6 @@ pub(super) fn scan(path: &Path, database: &AdvisoryDatabase) -> Result<Analysis,
 /// Analyses a file within other limits.
 pub(super) fn scan_with(path: &Path, database: &AdvisoryDatabase, limits: &Archive) -> Result<Analysis, AnalyzeError> {
     let name = path.file_name().unwrap().to_string_lossy();
-    analyze(path, &name, &database.current(), limits, &Clock::system(), &Watch::default())
+    let artifact = NamedFile { path: path.to_owned(), name: name.into_owned() };
+    analyze(&Job { artifact, sources: Vec::new() }, &database.current(), limits, &Clock::system(), &Watch::default())
 }

@@ -10,7 +10,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::finding::{Analysis, Watch};
 use super::test_data::{LIMITS, scan, scan_with, starter};
-use super::{AnalyzeError, analyze};
+use super::{AnalyzeError, Job, NamedFile, analyze};
 use crate::config::scanner::Archive;
 use crate::platform::clock::{Clock, Timestamp};
 
@@ -243,7 +243,13 @@ fn a_stop_ends_the_analysis_with_nothing() {
     let (_folder, path) = file("app.jar", &deflated(&[POM]));
     let watch = Watch::default();
     watch.stop();
-    let outcome = analyze(&path, "app.jar", &starter().current(), &LIMITS, &Clock::system(), &watch);
+    let outcome = analyze(
+        &Job { artifact: NamedFile { path, name: "app.jar".to_owned() }, sources: Vec::new() },
+        &starter().current(),
+        &LIMITS,
+        &Clock::system(),
+        &watch,
+    );
     assert!(matches!(outcome, Err(AnalyzeError::Stopped)));
 }
 

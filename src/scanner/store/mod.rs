@@ -3,6 +3,7 @@
 //! is one durable transaction, and a decision that depends on what is stored is made inside it.
 
 pub(in crate::scanner) mod files;
+pub(in crate::scanner) mod results;
 pub(in crate::scanner) mod shares;
 pub(in crate::scanner) mod tasks;
 
@@ -24,12 +25,19 @@ const TASKS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("tas
 const SUMMARIES: TableDefinition<'_, &str, Json> = TableDefinition::new("summaries");
 /// Findings by task id and finding id.
 const FINDINGS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("findings");
+/// Components by task id: one list each.
+const COMPONENTS: TableDefinition<'_, &str, Json> = TableDefinition::new("components");
+/// Exploit chains by task id and chain id.
+const CHAINS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("chains");
 /// Recent creates by hash of who and what: the task they made and when, in milliseconds.
 const CREATES: TableDefinition<'_, &str, (&str, i64)> = TableDefinition::new("creates");
 /// Shares by id.
 const SHARES: TableDefinition<'_, &str, Json> = TableDefinition::new("shares");
 /// Share ids of an account.
 const ACCOUNT_SHARES: TableDefinition<'_, (&str, &str), ()> = TableDefinition::new("account_shares");
+
+/// Sorts behind every id.
+const LAST: &str = "\u{10FFFF}";
 
 /// Pages of the database kept in memory, in bytes.
 const CACHE_BYTES: usize = 16 << 20;
@@ -96,6 +104,8 @@ impl Store {
             transaction.open_table(TASKS)?;
             transaction.open_table(SUMMARIES)?;
             transaction.open_table(FINDINGS)?;
+            transaction.open_table(COMPONENTS)?;
+            transaction.open_table(CHAINS)?;
             transaction.open_table(CREATES)?;
             transaction.open_table(SHARES)?;
             transaction.open_table(ACCOUNT_SHARES)?;

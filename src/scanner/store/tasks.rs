@@ -1,15 +1,15 @@
-//! Tasks, their summaries and findings. The states only move CREATED -> RUNNING -> one of the ends, and every move is
+//! Tasks. The states only move CREATED -> RUNNING -> one of the ends, and every move is
 //! decided inside the transaction that writes it.
 
 use redb::{ReadableTable as _, WriteTransaction};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ACCOUNT_SHARES, CREATES, FINDINGS, SHARES, SUMMARIES, Store, StoreError, TASKS, decode, encode, record, records};
-use crate::contract::ids::{Sha256, TaskId, VulId};
+use super::results::{self, Results};
+use super::{ACCOUNT_SHARES, CREATES, LAST, SHARES, Store, StoreError, TASKS, decode, encode, record, records};
+use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::limits::REPEATED_CREATE_SECONDS;
-use crate::contract::results::{VulDetail, VulRow};
-use crate::contract::tasks::{ResultsStat, ScanSummary, TaskStatus};
+use crate::contract::tasks::{ResultsStat, TaskStatus};
 use crate::platform::clock::Timestamp;
 
 /// A task as it is kept. Captured sessions never get here.
@@ -41,7 +41,7 @@ pub(in crate::scanner) struct TaskRecord {
 
 /// How a run ended.
 pub(in crate::scanner) enum Outcome {
-    Success { findings: Vec<VulDetail>, summary: ScanSummary, stat: ResultsStat },
+    Success(Box<Results>),
     Failed { code: u32, words: String },
 }
 
@@ -132,15 +132,11 @@ impl Store {
                     task.err_code = Some(code);
                     task.err_detail = Some(words);
                 }
-                Outcome::Success { findings, summary, stat } => {
+                Outcome::Success(results) => {
                     task.status = TaskStatus::Success;
                     task.progress = 100;
-                    task.stat = stat;
-                    transaction.open_table(SUMMARIES)?.insert(id.as_str(), encode(&summary)?.as_slice())?;
-                    let mut table = transaction.open_table(FINDINGS)?;
-                    for finding in &findings {
-                        table.insert((id.as_str(), finding.row.vul_id.as_str()), encode(finding)?.as_slice())?;
-                    }
+                    task.stat = results.stat.clone();
+                    results::keep(transaction, id, &results)?;
                 }
             }
             Ok(())
@@ -178,40 +174,13 @@ impl Store {
                     return Ok(Some(id.clone()));
                 }
             }
-            let mut summaries = transaction.open_table(SUMMARIES)?;
-            let mut findings = transaction.open_table(FINDINGS)?;
             for id in ids {
                 tasks.remove((account, id.as_str()))?;
-                summaries.remove(id.as_str())?;
-                findings.retain_in((id.as_str(), "")..=(id.as_str(), LAST), |_, _| false)?;
+                results::forget(transaction, id)?;
             }
             delete_shares_of(transaction, account, ids)?;
             Ok(None)
         })
-    }
-
-    /// What the scan looked at.
-    pub(in crate::scanner) fn summary(&self, id: &TaskId) -> Result<Option<ScanSummary>, StoreError> {
-        record(&self.reading()?.open_table(SUMMARIES)?, id.as_str())
-    }
-
-    /// The findings of a task as rows, most severe first.
-    pub(in crate::scanner) fn finding_rows(&self, id: &TaskId) -> Result<Vec<VulRow>, StoreError> {
-        let mut rows: Vec<VulRow> = records(&self.reading()?.open_table(FINDINGS)?, id.as_str())?;
-        rows.sort_by_key(|row| row.ov_id);
-        Ok(rows)
-    }
-
-    /// The findings of a task in full, most severe first.
-    pub(in crate::scanner) fn findings(&self, id: &TaskId) -> Result<Vec<VulDetail>, StoreError> {
-        let mut all: Vec<VulDetail> = records(&self.reading()?.open_table(FINDINGS)?, id.as_str())?;
-        all.sort_by_key(|finding| finding.row.ov_id);
-        Ok(all)
-    }
-
-    /// One finding in full.
-    pub(in crate::scanner) fn finding(&self, id: &TaskId, vul: &VulId) -> Result<Option<VulDetail>, StoreError> {
-        record(&self.reading()?.open_table(FINDINGS)?, (id.as_str(), vul.as_str()))
     }
 
     /// Changes a task that has not ended, in one transaction; `None` when there is no such task.
@@ -233,9 +202,6 @@ impl Store {
         })
     }
 }
-
-/// Sorts behind every finding id.
-const LAST: &str = "\u{10FFFF}";
 
 fn delete_shares_of(transaction: &WriteTransaction, account: &str, ids: &[TaskId]) -> Result<(), StoreError> {
     let mut shares = transaction.open_table(SHARES)?;

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use crate::contract::chains::{ChainStep, ExploitChain, StepKind};
 use crate::contract::results::{Severity, VulDetail, VulRow};
 use crate::contract::tasks::ResultsStat;
-use crate::scanner::engine::finding::{Analysis, Finding};
+use crate::scanner::engine::finding::{Analysis, Chain, Finding};
+use crate::scanner::store::results::Results;
 use crate::scanner::store::tasks::{Outcome, TaskRecord};
 
 /// The results of an analysis that went to its end.
@@ -18,7 +20,8 @@ pub(super) fn success(task: &TaskRecord, analysis: Analysis) -> Outcome {
         .filter_map(|(finding, number)| detail(task, number, finding))
         .collect();
     let stat = count(findings.iter().map(|finding| finding.row.severity));
-    Outcome::Success { findings, summary: analysis.summary, stat }
+    let chains = analysis.chains.into_iter().filter_map(|chain| self::chain(task, chain, &findings)).collect();
+    Outcome::Success(Box::new(Results { chains, components: analysis.components, summary: analysis.summary, stat, findings }))
 }
 
 /// Counts by severity.
@@ -55,6 +58,7 @@ fn detail(task: &TaskRecord, number: u64, finding: Finding) -> Option<VulDetail>
         component: finding.component,
         fixed_version: finding.fixed_version,
         confidence: finding.confidence,
+        reachability: finding.reachability,
     };
     Some(VulDetail {
         row,
@@ -72,5 +76,37 @@ fn detail(task: &TaskRecord, number: u64, finding: Finding) -> Option<VulDetail>
         evidence: finding.evidence,
         references: finding.references,
         published: finding.published,
+    })
+}
+
+/// `None` when the finding it leads to is not among the task's.
+fn chain(task: &TaskRecord, chain: Chain, findings: &[VulDetail]) -> Option<ExploitChain> {
+    let finding = findings.iter().find(|finding| finding.row.vul_id.as_str() == chain.finding)?;
+    let entry = chain.steps.first()?;
+    let from = [entry.api_method.as_str(), entry.api_path.as_str()].join(" ");
+    let from = if from.trim().is_empty() { format!("{}.{}", entry.class_name, entry.method) } else { from.trim().to_owned() };
+    let row = &finding.row;
+    Some(ExploitChain {
+        vul_id: chain.fingerprint.parse().ok()?,
+        task_id: task.id.clone(),
+        title: format!("{from} reaches {}", row.title),
+        category: row.category.clone(),
+        severity: row.severity,
+        cwe_id: row.cwe_id.clone(),
+        description: format!(
+            "Calls lead from {from} to vulnerable code of {} {}. Derived from bytecode, not executed.",
+            row.component.name, row.component.version
+        ),
+        step_count: u32::try_from(chain.steps.len()).unwrap_or(u32::MAX),
+        vul_ids: vec![row.vul_id.clone()],
+        steps: chain
+            .steps
+            .into_iter()
+            .map(|step| ChainStep { vul_id: (step.kind == StepKind::Sink).then(|| row.vul_id.clone()), ..step })
+            .collect(),
+        created_at: task.updated_at.rfc3339(),
+        impact: row.description.clone(),
+        precondition: format!("A request reaches {from}, and data of it gets as far as the last step."),
+        fix_suggestion: finding.fix_suggestion.clone(),
     })
 }

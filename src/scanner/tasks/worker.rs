@@ -8,7 +8,7 @@ use crate::contract::error::codes;
 use crate::contract::ids::TaskId;
 use crate::platform::shutdown::Shutdown;
 use crate::scanner::engine::finding::{Analysis, Watch};
-use crate::scanner::engine::{self, AnalyzeError};
+use crate::scanner::engine::{self, AnalyzeError, Job, NamedFile};
 use crate::scanner::store::StoreError;
 use crate::scanner::store::tasks::{Outcome, TaskRecord};
 
@@ -75,10 +75,11 @@ async fn run(tasks: &Tasks, shutdown: &Shutdown, account: String, id: &TaskId, w
 
 async fn analyze(tasks: &Tasks, task: &TaskRecord, watch: Arc<Watch>) -> Result<Analysis, Broken> {
     let artifact = tasks.0.store.file_path(&task.account, &task.artifact);
-    let (inner, name) = (Arc::clone(&tasks.0), task.file_name.clone());
+    let job = Job { artifact: NamedFile { path: artifact, name: task.file_name.clone() }, sources: Vec::new() };
+    let inner = Arc::clone(&tasks.0);
     let analysis = move || {
         let advisories = inner.advisories.current();
-        engine::analyze(&artifact, &name, &advisories, &inner.limits, &inner.clock, &watch)
+        engine::analyze(&job, &advisories, &inner.limits, &inner.clock, &watch)
     };
     match tokio::task::spawn_blocking(analysis).await {
         Ok(outcome) => outcome.map_err(Broken::Refused),

@@ -30,7 +30,7 @@ pub(super) async fn get(
     let kind = ReportType::read(query.kind.as_deref()).map_err(|words| Failure::bad(format!("{words}.")))?;
     let language = request.headers().get(LANGUAGE_HEADER).and_then(|value| value.to_str().ok());
     let content = content(&app, &caller, &path, ReportLanguage::read(language)).await?;
-    let file_name = format!("report_{}.{}", content.task_id, kind.as_str());
+    let file_name = format!("report_{}.{}", content.task_id, kind.extension());
     let mut answer = HttpResponse::Ok();
     answer.insert_header((CONTENT_TYPE, kind.media_type()));
     answer.insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{file_name}\"")));
@@ -38,6 +38,9 @@ pub(super) async fn get(
         ReportType::Html => {
             answer.insert_header((CONTENT_SECURITY_POLICY, app.reports.policy()));
             Ok(answer.streaming(app.reports.html(content)))
+        }
+        ReportType::CycloneDx | ReportType::Spdx => {
+            Err(Failure::bad("This service writes no bill of materials yet. Ask for type=html."))
         }
         ReportType::Pdf => match app.reports.pdf(content).await {
             Ok(pdf) => Ok(answer.body(pdf)),

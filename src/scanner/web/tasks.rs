@@ -54,6 +54,8 @@ pub(super) async fn get(app: web::Data<App>, caller: Caller, path: web::Path<Str
         created_by: task.created_by.clone(),
         enable_static_verification: true,
         params: TaskParams { origin_request_data: task.origin.clone() },
+        group_task_ids: Vec::new(),
+        accounts: Vec::new(),
         summary,
         row: row(task),
     };
@@ -196,6 +198,8 @@ fn row(task: TaskRecord) -> TaskRow {
         err_code: task.err_code,
         err_detail: task.err_detail,
         results_stat: task.stat,
+        group_id: None,
+        service_name: None,
     }
 }
 

@@ -1,0 +1,26 @@
+//! Embedded remote browsers (interface section 4, WIRE 9 and 18 #17).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Answer to create.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreatedBrowser {
+    /// A page to embed in a frame. Signed and short-lived: it opens once, for this session only.
+    pub url: String,
+    /// May go into the create request of a task.
+    pub browser_box_id: String,
+}
+
+/// What `getSession` gives, and what stands in `originRequestData` of [`super::tasks::AuthInfo`]: secrets all of it.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SessionInfo {
+    /// Cookies as the DevTools protocol tells them, HttpOnly ones included.
+    pub cookies: Vec<Value>,
+    /// `{url, method, requestHeaders}`; `requestHeaders` is an object from the frame, a list of `{name, value}` in a create.
+    pub headers: Vec<Value>,
+    pub local_storage: Value,
+    pub session_storage: Value,
+}
