@@ -1,8 +1,11 @@
 //! Settings of the reference scanning service.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+
+use ipnet::IpNet;
 
 use crate::platform::secret::Secret;
 
@@ -30,6 +33,7 @@ pub struct Scanner {
     pub upload: Upload,
     pub archive: Archive,
     pub shares: Shares,
+    pub outbound: Outbound,
     /// Server keys by account id.
     pub accounts: BTreeMap<String, Account>,
 }
@@ -70,4 +74,51 @@ pub struct Shares {
     pub free_tries: u64,
     /// How long wrong codes are remembered.
     pub window_seconds: u64,
+}
+
+/// Where the service may connect to on behalf of a caller.
+#[derive(Clone, Debug)]
+pub struct Outbound {
+    /// Addresses that are open although they are not public.
+    pub allow: Vec<Allowed>,
+    /// Ports of public addresses.
+    pub ports: Vec<RangeInclusive<u16>>,
+    /// Empty: the system's.
+    pub name_servers: Vec<SocketAddr>,
+    /// For one address.
+    pub connect_timeout_ms: u64,
+    /// For one name.
+    pub lookup_timeout_ms: u64,
+}
+
+/// A network that is open on some ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    network: IpNet,
+    ports: RangeInclusive<u16>,
+}
+
+impl Allowed {
+    /// Reads `10.0.0.0/8`, `10.0.0.0/8:443` and `::1/128:8000-8999`; without ports it is all of them.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (address, rest) = text.split_once('/')?;
+        let (bits, range) = rest.split_once(':').map_or((rest, None), |(bits, range)| (bits, Some(range)));
+        let network = format!("{address}/{bits}").parse().ok()?;
+        Some(Self { network, ports: range.map_or(Some(0..=u16::MAX), ports)? })
+    }
+
+    /// Whether it opens `port` of `address`.
+    #[must_use]
+    pub fn covers(&self, address: IpAddr, port: u16) -> bool {
+        self.network.contains(&address) && self.ports.contains(&port)
+    }
+}
+
+/// Reads `443` or `8000-9999`.
+#[must_use]
+pub fn ports(text: &str) -> Option<RangeInclusive<u16>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (first <= last).then_some(first..=last)
 }

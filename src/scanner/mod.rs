@@ -2,6 +2,7 @@
 //! Inside, arrows run web -> tasks, report -> engine, store -> contract, platform; `identity` stands beside and is the
 //! only one that sends HTTP.
 
+mod dialer;
 mod engine;
 mod identity;
 mod report;

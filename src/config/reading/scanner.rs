@@ -4,7 +4,7 @@ use config::Map;
 
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
-use crate::config::scanner::{Account, Archive, Scanner, Shares, Upload};
+use crate::config::scanner::{Account, Allowed, Archive, Outbound, Scanner, Shares, Upload, ports};
 use crate::config::section::Section;
 
 pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
@@ -29,6 +29,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
             free_tries: section.number("free_tries", 0..=1000),
             window_seconds: section.number("window_seconds", positive()),
         }),
+        outbound: section.table("outbound", outbound),
         accounts: section.each("accounts", &Map::new(), account),
     };
     if scanner.accounts.is_empty() && scanner.userinfo_url.is_empty() {
@@ -47,6 +48,23 @@ fn archive(section: &mut Section<'_>) -> Archive {
         ratio: section.number("ratio", 1..=100_000),
         ratio_from_bytes: section.number("ratio_from_bytes", 0..=u64::MAX),
         seconds: section.number("seconds", 1..=86_400),
+    }
+}
+
+fn outbound(section: &mut Section<'_>) -> Outbound {
+    let allow = section.list("allow");
+    section
+        .every("allow", &allow, "a network with ports such as 10.0.0.0/8:443 or ::1/128", |text| Allowed::parse(text).is_some());
+    let open = section.list("ports");
+    section.every("ports", &open, "a port or a range such as 8000-9999", |text| ports(text).is_some());
+    let servers = section.list("name_servers");
+    section.every("name_servers", &servers, checks::LISTEN, |text| checks::listen(text).is_some());
+    Outbound {
+        allow: allow.iter().filter_map(|text| Allowed::parse(text)).collect(),
+        ports: open.iter().filter_map(|text| ports(text)).collect(),
+        name_servers: servers.iter().filter_map(|text| checks::listen(text)).collect(),
+        connect_timeout_ms: section.number("connect_timeout_ms", 1..=60_000),
+        lookup_timeout_ms: section.number("lookup_timeout_ms", 1..=60_000),
     }
 }
 
