@@ -34,6 +34,8 @@ pub struct Scanner {
     pub archive: Archive,
     pub shares: Shares,
     pub outbound: Outbound,
+    pub diagnostics: Diagnostics,
+    pub ownership: Ownership,
     /// Server keys by account id.
     pub accounts: BTreeMap<String, Account>,
 }
@@ -89,6 +91,40 @@ pub struct Outbound {
     pub connect_timeout_ms: u64,
     /// For one name.
     pub lookup_timeout_ms: u64,
+    /// PEM file of certificates that are trusted beside the public ones.
+    pub extra_roots_file: Option<PathBuf>,
+}
+
+/// Bounds of network diagnostics.
+#[derive(Clone, Debug)]
+pub struct Diagnostics {
+    /// Runs an account may start in a minute.
+    pub per_minute: u32,
+    /// Runs of an account at the same time.
+    pub at_once: usize,
+    /// Whole time of a run.
+    pub seconds: u64,
+    /// Time of one stage.
+    pub stage_seconds: u64,
+    /// How long a run that has ended can be asked for.
+    pub kept_minutes: u64,
+    /// Runs of all accounts that are kept.
+    pub kept: usize,
+}
+
+/// Proofs that a target belongs to the account.
+#[derive(Clone, Debug)]
+pub struct Ownership {
+    /// Whether a task with a target address needs a proof.
+    pub required: bool,
+    /// How long a random content can be used.
+    pub content_hours: u64,
+    /// How long a proof holds.
+    pub verified_days: u64,
+    /// Checks an account may ask for in a minute.
+    pub checks_per_minute: u32,
+    /// Whole time of a check.
+    pub check_seconds: u64,
 }
 
 /// A network that is open on some ports.
@@ -112,6 +148,12 @@ impl Allowed {
     #[must_use]
     pub fn covers(&self, address: IpAddr, port: u16) -> bool {
         self.network.contains(&address) && self.ports.contains(&port)
+    }
+
+    /// Whether it opens `port` of any address.
+    #[must_use]
+    pub fn opens(&self, port: u16) -> bool {
+        self.ports.contains(&port)
     }
 }
 

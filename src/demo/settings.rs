@@ -127,6 +127,7 @@ pub(super) fn table(
         "scanner": {
             "listen": addresses.listen(1), "data": folder.inside(SCANNER_FOLDER)?,
             "userinfo_url": format!("{}/oauth/userinfo", addresses.idp), "accounts": accounts,
+            "outbound": { "allow": ["127.0.0.0/8", "::1/128"] },
         },
         "idp": {
             "listen": addresses.listen(2), "issuer": addresses.idp, "state_file": folder.inside("idp.json")?,

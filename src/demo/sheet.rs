@@ -40,6 +40,9 @@ pub(super) fn greeting(addresses: &Addresses, folder: &Path) -> String {
             let _ = writeln!(text, "  {:<6} with the password {:<6} ({})", user.name, user.name, user.role);
         }
     }
+    text.push_str(
+        "\nChecks of a target may connect to this machine (127.0.0.0/8 and ::1); outside of the demo that is closed.\n",
+    );
     let _ = write!(text, "\nEverything is kept in {}; scripts read demo.json there. Ctrl-C ends the demo.", folder.display());
     text
 }

@@ -2,9 +2,12 @@
 //! Inside, arrows run web -> tasks, report -> engine, store -> contract, platform; `identity` stands beside and is the
 //! only one that sends HTTP.
 
+mod diagnostics;
 mod dialer;
 mod engine;
+mod fetch;
 mod identity;
+mod ownership;
 mod report;
 mod store;
 mod tasks;
@@ -73,10 +76,11 @@ impl Scanner {
             Ok::<_, StartError>((store, Arc::new(advisories)))
         });
         let (store, advisories) = opened.await.map_err(storage)??;
+        let outward = outward(&settings, &store, &clock, shutdown).await?;
         let work = (settings.archive.clone(), settings.scan_workers);
         let tasks = tasks::Tasks::start(store.clone(), clock.clone(), work, advisories, shutdown).await.map_err(storage)?;
-        let app =
-            web::App::new(settings, clock, store, tasks, identity).map_err(|error| StartError::Transport(error.to_string()))?;
+        let app = web::App::new(settings, clock, store, tasks, identity, outward)
+            .map_err(|error| StartError::Transport(error.to_string()))?;
         let server = web::serve(app, listener).map_err(|error| StartError::Listen(address, error))?;
         let handle = server.handle();
         shutdown.spawn(async move {
@@ -91,6 +95,22 @@ impl Scanner {
         });
         Ok(Running { address })
     }
+}
+
+/// What goes out over the guarded dialer.
+async fn outward(
+    settings: &Settings,
+    store: &store::Store,
+    clock: &Clock,
+    shutdown: &Shutdown,
+) -> Result<web::Outward, StartError> {
+    let dialer = dialer::Dialer::new(&settings.outbound).map_err(StartError::Transport)?;
+    let (roots, at) = (settings.outbound.extra_roots_file.clone(), clock.clone());
+    let trust = tokio::task::spawn_blocking(move || fetch::Trust::new(roots.as_deref(), at)).await.map_err(storage)?;
+    let fetch = fetch::Fetch::new(dialer, trust.map_err(StartError::Transport)?);
+    let diagnostics = diagnostics::Diagnostics::new(settings.diagnostics.clone(), fetch.clone(), clock.clone(), shutdown.clone());
+    let ownership = ownership::Ownership::new(settings.ownership.clone(), fetch, store.clone(), clock.clone());
+    Ok(web::Outward { diagnostics, ownership })
 }
 
 /// Imports advisories from `path` (OSV records as folder, zip or JSON; the advisory table as CSV) into the database below

@@ -4,7 +4,7 @@ use config::Map;
 
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
-use crate::config::scanner::{Account, Allowed, Archive, Outbound, Scanner, Shares, Upload, ports};
+use crate::config::scanner::{Account, Allowed, Archive, Diagnostics, Outbound, Ownership, Scanner, Shares, Upload, ports};
 use crate::config::section::Section;
 
 pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
@@ -30,6 +30,21 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
             window_seconds: section.number("window_seconds", positive()),
         }),
         outbound: section.table("outbound", outbound),
+        diagnostics: section.table("diagnostics", |section| Diagnostics {
+            per_minute: section.number("per_minute", 1..=10_000),
+            at_once: section.number("at_once", 1..=1000),
+            seconds: section.number("seconds", 1..=600),
+            stage_seconds: section.number("stage_seconds", 1..=600),
+            kept_minutes: section.number("kept_minutes", 1..=1440),
+            kept: section.number("kept", 1..=100_000),
+        }),
+        ownership: section.table("ownership", |section| Ownership {
+            required: section.flag("required"),
+            content_hours: section.number("content_hours", 1..=720),
+            verified_days: section.number("verified_days", 1..=3650),
+            checks_per_minute: section.number("checks_per_minute", 1..=10_000),
+            check_seconds: section.number("check_seconds", 1..=300),
+        }),
         accounts: section.each("accounts", &Map::new(), account),
     };
     if scanner.accounts.is_empty() && scanner.userinfo_url.is_empty() {
@@ -65,6 +80,7 @@ fn outbound(section: &mut Section<'_>) -> Outbound {
         name_servers: servers.iter().filter_map(|text| checks::listen(text)).collect(),
         connect_timeout_ms: section.number("connect_timeout_ms", 1..=60_000),
         lookup_timeout_ms: section.number("lookup_timeout_ms", 1..=60_000),
+        extra_roots_file: section.optional_path("extra_roots_file"),
     }
 }
 

@@ -3,6 +3,7 @@
 //! proxy settings, follows nothing by itself, and speaks no protocol above TCP.
 
 mod addresses;
+mod allowance;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use tokio::net::TcpStream;
 use url::Host;
 
 use crate::config::scanner::Outbound;
+pub(in crate::scanner) use allowance::Allowance;
 use names::Names;
 
 /// The guarded dialer. Cheap to clone.
@@ -115,6 +117,12 @@ impl Dialer {
             Literal::Address(_) => Err(DialError::NoSuchName),
             Literal::Name(name) => self.0.names.txt(&name).await,
         }
+    }
+
+    /// Whether any address at all can be reached on `port`: what can be told before a look-up.
+    pub(in crate::scanner) fn knows_port(&self, port: u16) -> bool {
+        let Outbound { allow, ports, .. } = &self.0.settings;
+        ports.iter().any(|range| range.contains(&port)) || allow.iter().any(|entry| entry.opens(port))
     }
 
     /// Judges what a look-up gave: one address that is not open closes all of them, as whoever answers for the name could

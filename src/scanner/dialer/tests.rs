@@ -9,7 +9,9 @@ fn dialer(allow: &[&str]) -> Dialer {
     let allow = allow.iter().map(|text| Allowed::parse(text).unwrap()).collect();
     let name_servers = vec!["127.0.0.1:9".parse().unwrap()];
     let ports = vec![80..=80, 443..=443, 8000..=9999];
-    Dialer::new(&Outbound { allow, ports, name_servers, connect_timeout_ms: 300, lookup_timeout_ms: 300 }).unwrap()
+    let (connect_timeout_ms, lookup_timeout_ms) = (300, 300);
+    let settings = Outbound { allow, ports, name_servers, connect_timeout_ms, lookup_timeout_ms, extra_roots_file: None };
+    Dialer::new(&settings).unwrap()
 }
 
 fn is_open(host: &str) -> bool {
@@ -207,6 +209,7 @@ async fn a_silent_name_server_is_told_from_a_missing_name() {
         name_servers: vec![silent.local_addr().unwrap()],
         connect_timeout_ms: 300,
         lookup_timeout_ms: 300,
+        extra_roots_file: None,
     };
     let error = Dialer::new(&settings).unwrap().resolve("nobody.example").await.unwrap_err();
     assert_eq!(error, DialError::LookupTimedOut);

@@ -3,6 +3,7 @@
 //! is one durable transaction, and a decision that depends on what is stored is made inside it.
 
 pub(in crate::scanner) mod files;
+pub(in crate::scanner) mod ownership;
 pub(in crate::scanner) mod results;
 pub(in crate::scanner) mod shares;
 pub(in crate::scanner) mod tasks;
@@ -35,6 +36,11 @@ const CREATES: TableDefinition<'_, &str, (&str, i64)> = TableDefinition::new("cr
 const SHARES: TableDefinition<'_, &str, Json> = TableDefinition::new("shares");
 /// Share ids of an account.
 const ACCOUNT_SHARES: TableDefinition<'_, (&str, &str), ()> = TableDefinition::new("account_shares");
+
+/// Random contents for proofs of ownership by account.
+const OWNERSHIP_CONTENTS: TableDefinition<'_, &str, Json> = TableDefinition::new("ownership_contents");
+/// Proofs of ownership by account and place.
+const OWNERSHIP_PROOFS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("ownership_proofs");
 
 /// Sorts behind every id.
 const LAST: &str = "\u{10FFFF}";
@@ -109,6 +115,8 @@ impl Store {
             transaction.open_table(CREATES)?;
             transaction.open_table(SHARES)?;
             transaction.open_table(ACCOUNT_SHARES)?;
+            transaction.open_table(OWNERSHIP_CONTENTS)?;
+            transaction.open_table(OWNERSHIP_PROOFS)?;
             Ok(())
         })?;
         Ok(store)

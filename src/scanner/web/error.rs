@@ -104,6 +104,19 @@ impl Failure {
         Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
     }
 
+    /// 400: no proof that the target belongs to the account.
+    pub(super) fn ownership_missing(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, codes::OWNERSHIP_MISSING, message)
+    }
+
+    /// 429: `what` came too often; come back after `wait`.
+    pub(super) fn too_often(what: &str, wait: Duration) -> Self {
+        let seconds = u64::try_from(wait.as_millis().div_ceil(1000).max(1)).unwrap_or(u64::MAX);
+        let header = Some(Header::RetryAfter(seconds));
+        let message = format!("{what} Try again in {seconds} seconds.");
+        Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
+    }
+
     /// 500: our fault; `cause` is logged.
     pub(super) fn internal(cause: impl fmt::Display) -> Self {
         tracing::error!(%cause, "a request failed");

@@ -3,6 +3,8 @@
 
 mod bootstrap;
 mod codes;
+mod diagnostics;
+mod domains;
 mod error;
 mod extract;
 mod files;
@@ -20,12 +22,20 @@ use std::net::TcpListener;
 use actix_web::dev::Server;
 use actix_web::{HttpServer, middleware, web};
 
+use super::diagnostics::Diagnostics;
 use super::identity::Identity;
+use super::ownership::Ownership;
 use super::report::Reports;
 use super::store::Store;
 use super::tasks::Tasks;
 use crate::config::scanner::Scanner as Settings;
 use crate::platform::clock::Clock;
+
+/// What goes out over the guarded dialer.
+pub(super) struct Outward {
+    pub(super) diagnostics: Diagnostics,
+    pub(super) ownership: Ownership,
+}
 
 /// What handlers work with.
 pub(super) struct App {
@@ -35,6 +45,8 @@ pub(super) struct App {
     pub(super) tasks: Tasks,
     pub(super) identity: Identity,
     pub(super) reports: Reports,
+    pub(super) diagnostics: Diagnostics,
+    pub(super) ownership: Ownership,
     codes: codes::Codes,
 }
 
@@ -45,9 +57,11 @@ impl App {
         store: Store,
         tasks: Tasks,
         identity: Identity,
+        outward: Outward,
     ) -> Result<Self, codes::CodeError> {
         let codes = codes::Codes::new(&settings.shares, clock.clone())?;
-        Ok(Self { settings, clock, store, tasks, identity, reports: Reports::default(), codes })
+        let Outward { diagnostics, ownership } = outward;
+        Ok(Self { settings, clock, store, tasks, identity, reports: Reports::default(), diagnostics, ownership, codes })
     }
 }
 

@@ -3,7 +3,7 @@
 use actix_web::{Resource, Route, web};
 
 use super::error::Failure;
-use super::{bootstrap, files, public_shares, reports, results, shares, tasks};
+use super::{bootstrap, diagnostics, domains, files, public_shares, reports, results, shares, tasks};
 use crate::contract::paths;
 use crate::scanner::identity::Caller;
 
@@ -43,20 +43,13 @@ fn operations(to: &mut web::ServiceConfig) {
     to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
         .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
         .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
-    for path in [
-        paths::TASKS_CREATE_GROUP,
-        paths::CHAINS_SEARCH,
-        paths::DIAGNOSTICS,
-        paths::DOMAIN_VERIFY,
-        paths::BROWSERS,
-        paths::SCA_MAVEN,
-        paths::SCA_MAVEN_ZIP,
-    ] {
+    for path in [paths::TASKS_CREATE_GROUP, paths::CHAINS_SEARCH, paths::BROWSERS, paths::SCA_MAVEN, paths::SCA_MAVEN_ZIP] {
         to.service(on(path, "POST", [web::post().to(not_offered)]));
     }
-    for path in [paths::DIAGNOSTICS_NEXT, paths::DOMAIN_CONTENT] {
-        to.service(on(path, "GET", [web::get().to(not_offered)]));
-    }
+    to.service(on(paths::DIAGNOSTICS, "POST", [web::post().to(diagnostics::create)]))
+        .service(on(paths::DIAGNOSTICS_NEXT, "GET", [web::get().to(diagnostics::next_stage)]))
+        .service(on(paths::DOMAIN_CONTENT, "GET", [web::get().to(domains::content)]))
+        .service(on(paths::DOMAIN_VERIFY, "POST", [web::post().to(domains::verify)]));
 }
 
 fn on(path: &'static str, methods: &'static str, routes: impl IntoIterator<Item = Route>) -> Resource {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::App;
+use super::domains;
 use super::error::Failure;
 use super::extract::Body;
 use super::search::{self, Field, Kind, Row};
@@ -24,6 +25,7 @@ const LANGUAGES: [&str; 5] = ["JAVA", "KOTLIN", "SCALA", "GROOVY", "CLOJURE"];
 /// `POST /tasks` (v2).
 pub(super) async fn create(app: web::Data<App>, caller: Caller, Body(body): Body<CreateTask>) -> Result<HttpResponse, Failure> {
     let artifact = check(&body)?;
+    domains::require_verified(&app, &caller.account, &body).await?;
     let (account, sha256) = (caller.account.clone(), artifact);
     let file = app.store.run(move |store| store.file(&account, &sha256)).await.map_err(Failure::internal)?;
     let file = file.ok_or_else(Failure::unknown_file)?;

@@ -121,6 +121,10 @@ pub(super) const ROOMS: &[Room] = &[
         "scanner",
         &[
             "scanner::web",
+            "scanner::diagnostics",
+            "scanner::dialer",
+            "scanner::fetch",
+            "scanner::ownership",
             "scanner::tasks",
             "scanner::identity",
             "scanner::engine",
@@ -134,6 +138,8 @@ pub(super) const ROOMS: &[Room] = &[
     room(
         "scanner::web",
         &[
+            "scanner::diagnostics",
+            "scanner::ownership",
             "scanner::tasks",
             "scanner::identity",
             "scanner::engine",
@@ -146,6 +152,13 @@ pub(super) const ROOMS: &[Room] = &[
     ),
     room("scanner::tasks", &["scanner::engine", "scanner::report", "scanner::store", "config::scanner", "contract", "platform"]),
     room("scanner::report", &["scanner::engine", "scanner::store", "contract", "platform"]),
+    // Everything that goes out for a caller: diagnostics, ownership -> fetch -> dialer.
+    room("scanner::diagnostics", &["scanner::fetch", "scanner::dialer", "config::scanner", "contract", "platform"]),
+    room(
+        "scanner::ownership",
+        &["scanner::fetch", "scanner::dialer", "scanner::store", "config::scanner", "contract", "platform"],
+    ),
+    room("scanner::fetch", &["scanner::dialer", "config::scanner", "platform"]),
     room("scanner::dialer", &["config::scanner", "platform"]),
     room("scanner::engine", &["config::scanner", "contract", "platform"]),
     room("scanner::identity", &["config::scanner", "contract", "platform"]),
@@ -181,6 +194,13 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("quick_xml", &["scanner::engine"]),
     ("csv", &["scanner::engine"]),
     ("hickory_resolver", &["scanner::dialer"]),
+    ("hyper", &["scanner::fetch"]),
+    ("hyper_util", &["scanner::fetch"]),
+    ("http_body_util", &["scanner::fetch"]),
+    ("rustls", &["scanner::fetch"]),
+    ("tokio_rustls", &["scanner::fetch"]),
+    ("x509_parser", &["scanner::fetch"]),
+    ("webpki_root_certs", &["gateway::upstream", "scanner::fetch", "scanner::identity"]),
     ("ipnet", &["config::scanner"]),
     ("typst", &["scanner::report"]),
     ("typst_pdf", &["scanner::report"]),

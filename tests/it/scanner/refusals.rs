@@ -45,10 +45,6 @@ async fn what_is_not_offered_yet_is_404_and_says_so() {
     let operations = [
         (Method::POST, "/api/v2/tasks/create-group"),
         (Method::POST, "/api/v1/tasks/x/exploit-chains/search"),
-        (Method::POST, "/api/v1/network-diagnostics"),
-        (Method::GET, "/api/v1/network-diagnostics/x/next-stage"),
-        (Method::GET, "/api/v1/domain-ownership/random-content"),
-        (Method::POST, "/api/v1/domain-ownership/verify"),
         (Method::POST, "/api/v1/browsers"),
         (Method::POST, "/api/v1/sca/static-analyze/mvn"),
         (Method::POST, "/api/v1/sca/static-analyze/mvn/zip"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cardea::config::scanner::{Account, Archive, Scanner as Settings, Shares, Upload};
+use cardea::config::scanner::{Account, Archive, Diagnostics, Outbound, Ownership, Scanner as Settings, Shares, Upload};
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
 use cardea::platform::shutdown::Shutdown;
@@ -87,6 +87,17 @@ pub(crate) fn settings(data: &Path) -> Settings {
             seconds: 300,
         },
         shares: Shares { free_tries: 5, window_seconds: 900 },
+        outbound: Outbound {
+            allow: Vec::new(),
+            ports: vec![80..=80, 443..=443, 8000..=9999],
+            name_servers: Vec::new(),
+            connect_timeout_ms: 2000,
+            lookup_timeout_ms: 2000,
+            extra_roots_file: None,
+        },
+        diagnostics: Diagnostics { per_minute: 10, at_once: 2, seconds: 30, stage_seconds: 10, kept_minutes: 10, kept: 1000 },
+        // Most tests are about something else; those of ownership switch it on.
+        ownership: Ownership { required: false, content_hours: 3, verified_days: 30, checks_per_minute: 20, check_seconds: 10 },
         accounts: [("acme".to_owned(), account(ACME)), ("globex".to_owned(), account(GLOBEX))].into(),
     }
 }
