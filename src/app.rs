@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -170,6 +171,12 @@ fn scanner_data(of: &Advisories, environment: Environment) -> Result<PathBuf, Fa
             config.scanner.map(|scanner| scanner.data).ok_or_else(|| Failure::Run("no scanner is configured".to_owned()))
         }
     }
+}
+
+/// Serves one analysis to the scanning service that started this process, over standard input and output.
+#[must_use]
+pub fn analyze_archive() -> ExitCode {
+    scanner::serve_analysis()
 }
 
 /// The configuration in force, as TOML with secrets blotted out.

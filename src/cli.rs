@@ -34,6 +34,9 @@ enum Command {
     /// The scanning service's knowledge of weaknesses
     #[command(subcommand)]
     Advisories(AdvisoryCommand),
+    /// Analyse one archive for the scanning service, which starts this itself
+    #[command(hide = true)]
+    AnalyzeArchive,
     /// Print the configuration in force with secrets blotted out, or everything that is wrong with it
     CheckConfig(ConfigFile),
     /// Ask a running process whether it is well; for containers
@@ -101,7 +104,11 @@ struct ConfigFile {
 /// Reads the arguments and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
-    match execute(Cli::parse().command) {
+    let command = Cli::parse().command;
+    if matches!(command, Command::AnalyzeArchive) {
+        return app::analyze_archive();
+    }
+    match execute(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             console::complain(&format!("cardea: {failure}"));
@@ -135,6 +142,8 @@ fn execute(command: Command) -> Result<(), Failure> {
             console::print(&app::advisory_status(&advisories(of)?, environment())?);
             Ok(())
         }
+        // It has exit codes of its own.
+        Command::AnalyzeArchive => Ok(()),
         Command::CheckConfig(file) => {
             console::print(&app::check_config(file.config.as_deref(), environment())?);
             Ok(())

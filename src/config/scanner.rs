@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
 
 use crate::platform::secret::Secret;
 
@@ -32,6 +33,7 @@ pub struct Scanner {
     pub bearer_cache_seconds: u64,
     pub upload: Upload,
     pub archive: Archive,
+    pub analysis: Analysis,
     pub shares: Shares,
     pub outbound: Outbound,
     pub diagnostics: Diagnostics,
@@ -52,8 +54,31 @@ pub struct Upload {
     pub idle_seconds: u64,
 }
 
-/// Bounds of reading an archive; what lies beyond is left out with a note.
+/// How an analysis is run.
 #[derive(Clone, Debug)]
+pub struct Analysis {
+    /// Each in a process of its own; off, it runs inside the service.
+    pub own_process: bool,
+    /// The program of that process; none is this one.
+    pub executable: Option<PathBuf>,
+    /// Memory it may have.
+    pub memory_bytes: u64,
+    /// The largest result that is taken from it.
+    pub answer_bytes: u64,
+    pub isolation: Isolation,
+}
+
+/// What becomes of an analysis on a system that cannot take rights away from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// It runs all the same.
+    Preferred,
+    /// It does not.
+    Required,
+}
+
+/// Bounds of reading an archive; what lies beyond is left out with a note.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Archive {
     /// Archives inside archives.
     pub depth: u32,

@@ -9,6 +9,7 @@ mod fetch;
 mod identity;
 mod ownership;
 mod report;
+mod sandbox;
 mod store;
 mod tasks;
 mod web;
@@ -21,6 +22,8 @@ pub use engine::{
     DatabaseError as AdvisoryError, ImportError as AdvisoryImportError, ImportReport as AdvisoryImport,
     Skipped as SkippedAdvisories, Status as AdvisoryStatus,
 };
+
+pub use sandbox::serve as serve_analysis;
 
 use crate::config::scanner::Scanner as Settings;
 use crate::platform::clock::Clock;
@@ -77,7 +80,14 @@ impl Scanner {
         });
         let (store, advisories) = opened.await.map_err(storage)??;
         let outward = outward(&settings, &store, &clock, shutdown).await?;
-        let work = (settings.archive.clone(), settings.scan_workers);
+        let sandbox = sandbox::Sandbox::new(
+            settings.analysis.clone(),
+            settings.archive.clone(),
+            advisories_folder(&settings.data),
+            Arc::clone(&advisories),
+            clock.clone(),
+        );
+        let work = (sandbox, settings.scan_workers);
         let tasks = tasks::Tasks::start(store.clone(), clock.clone(), work, advisories, shutdown).await.map_err(storage)?;
         let app = web::App::new(settings, clock, store, tasks, identity, outward)
             .map_err(|error| StartError::Transport(error.to_string()))?;

@@ -4,7 +4,9 @@ use config::Map;
 
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
-use crate::config::scanner::{Account, Allowed, Archive, Diagnostics, Outbound, Ownership, Scanner, Shares, Upload, ports};
+use crate::config::scanner::{
+    Account, Allowed, Analysis, Archive, Diagnostics, Isolation, Outbound, Ownership, Scanner, Shares, Upload, ports,
+};
 use crate::config::section::Section;
 
 pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
@@ -25,6 +27,13 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
             idle_seconds: section.number("idle_seconds", 1..=3600),
         }),
         archive: section.table("archive", archive),
+        analysis: section.table("analysis", |section| Analysis {
+            own_process: section.flag("own_process"),
+            executable: section.optional_path("executable"),
+            memory_bytes: section.number("memory_bytes", (64 << 20)..=u64::MAX),
+            answer_bytes: section.number("answer_bytes", (1 << 20)..=u64::MAX),
+            isolation: section.choice("isolation", ("preferred", Isolation::Preferred), &[("required", Isolation::Required)]),
+        }),
         shares: section.table("shares", |section| Shares {
             free_tries: section.number("free_tries", 0..=1000),
             window_seconds: section.number("window_seconds", positive()),

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 use crate::contract::chains::ChainStep;
 use crate::contract::components::ComponentRow;
@@ -62,6 +63,7 @@ pub(in crate::scanner) struct Finding {
 pub(in crate::scanner) struct Watch {
     progress: AtomicU8,
     stop: AtomicBool,
+    stopping: Notify,
 }
 
 impl Watch {
@@ -77,7 +79,17 @@ impl Watch {
 
     /// Asks the analysis to end soon with nothing.
     pub(in crate::scanner) fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::SeqCst);
+        self.stopping.notify_waiters();
+    }
+
+    /// Resolves when it was asked to.
+    pub(in crate::scanner) async fn stopped(&self) {
+        let mut stopping = std::pin::pin!(self.stopping.notified());
+        stopping.as_mut().enable();
+        if !self.stop.load(Ordering::SeqCst) {
+            stopping.await;
+        }
     }
 
     /// Whether it was asked to.

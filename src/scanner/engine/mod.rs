@@ -41,7 +41,7 @@ use crate::contract::tasks::{ScanSummary, Unidentified};
 use crate::platform::clock::Clock;
 
 /// Why an analysis gave nothing. Each is one plain sentence for the person who uploaded the artifact.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub(in crate::scanner) enum AnalyzeError {
     /// Somebody asked it to stop.
     #[error("The analysis was stopped before it was done.")]

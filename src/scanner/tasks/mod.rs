@@ -13,9 +13,9 @@ use tokio::sync::Notify;
 
 use super::engine::AdvisoryDatabase;
 use super::engine::finding::Watch;
+use super::sandbox::Sandbox;
 use super::store::tasks::{TaskRecord, Terminated};
 use super::store::{Store, StoreError};
-use crate::config::scanner::Archive;
 use crate::contract::ids::TaskId;
 use crate::contract::tasks::TaskStatus;
 use crate::platform::clock::Clock;
@@ -31,7 +31,7 @@ pub(in crate::scanner) struct Tasks(Arc<Inner>);
 struct Inner {
     store: Store,
     clock: Clock,
-    limits: Archive,
+    sandbox: Sandbox,
     advisories: Arc<AdvisoryDatabase>,
     line: Mutex<Line>,
     arrived: Notify,
@@ -49,14 +49,14 @@ impl Tasks {
     pub(in crate::scanner) async fn start(
         store: Store,
         clock: Clock,
-        (limits, workers): (Archive, usize),
+        (sandbox, workers): (Sandbox, usize),
         advisories: Arc<AdvisoryDatabase>,
         shutdown: &Shutdown,
     ) -> Result<Self, StoreError> {
         let open = store.run(Store::unfinished_tasks).await?;
         let waiting = open.into_iter().map(|task| (task.account, task.id)).collect();
         let line = Mutex::new(Line { waiting, running: HashMap::new() });
-        let tasks = Self(Arc::new(Inner { store, clock, limits, advisories, line, arrived: Notify::new() }));
+        let tasks = Self(Arc::new(Inner { store, clock, sandbox, advisories, line, arrived: Notify::new() }));
         for _ in 0..workers.max(1) {
             shutdown.spawn(worker::work(tasks.clone(), shutdown.clone()));
         }

@@ -1,4 +1,4 @@
-//! One worker: takes the next task, runs the analysis on a blocking thread, writes how it ended. Whatever happens inside
+//! One worker: takes the next task, has it analysed, writes how it ended. Whatever happens inside
 //! an analysis, the worker lives on.
 
 use std::sync::Arc;
@@ -8,15 +8,10 @@ use crate::contract::error::codes;
 use crate::contract::ids::TaskId;
 use crate::platform::shutdown::Shutdown;
 use crate::scanner::engine::finding::{Analysis, Watch};
-use crate::scanner::engine::{self, AnalyzeError, Job, NamedFile};
+use crate::scanner::engine::{AnalyzeError, Job, NamedFile};
+use crate::scanner::sandbox::Broken;
 use crate::scanner::store::StoreError;
 use crate::scanner::store::tasks::{Outcome, TaskRecord};
-
-/// Why no analysis came back.
-enum Broken {
-    Refused(AnalyzeError),
-    Panicked,
-}
 
 /// Works until the process ends.
 pub(super) async fn work(tasks: Tasks, shutdown: Shutdown) {
@@ -76,25 +71,32 @@ async fn run(tasks: &Tasks, shutdown: &Shutdown, account: String, id: &TaskId, w
 async fn analyze(tasks: &Tasks, task: &TaskRecord, watch: Arc<Watch>) -> Result<Analysis, Broken> {
     let artifact = tasks.0.store.file_path(&task.account, &task.artifact);
     let job = Job { artifact: NamedFile { path: artifact, name: task.file_name.clone() }, sources: Vec::new() };
-    let inner = Arc::clone(&tasks.0);
-    let analysis = move || {
-        let advisories = inner.advisories.current();
-        engine::analyze(&job, &advisories, &inner.limits, &inner.clock, &watch)
-    };
-    match tokio::task::spawn_blocking(analysis).await {
-        Ok(outcome) => outcome.map_err(Broken::Refused),
-        Err(_) => Err(Broken::Panicked),
-    }
+    tasks.0.sandbox.analyze(job, watch).await
 }
 
 fn ended(task: &TaskRecord, done: Result<Analysis, Broken>) -> Outcome {
+    let failed = |code, words: &str| Outcome::Failed { code, words: words.to_owned() };
     match done {
         Ok(analysis) => outcome::success(task, analysis),
-        Err(Broken::Refused(error)) => Outcome::Failed { code: codes::BAD_FIELD, words: error.to_string() },
-        Err(Broken::Panicked) => {
-            tracing::error!(task = %task.id, "an analysis panicked");
-            let words = "The analysis broke down on this artifact. Nothing was found or ruled out.".to_owned();
-            Outcome::Failed { code: codes::INTERNAL, words }
+        Err(Broken::Refused(error)) => failed(codes::BAD_FIELD, &error.to_string()),
+        Err(Broken::Memory(most)) => failed(
+            codes::INTERNAL,
+            &format!(
+                "The analysis wanted more than {} MiB of memory and was ended. Nothing was found or ruled out. Scan the parts of this artifact one by one, or ask the operator for more.",
+                most >> 20
+            ),
+        ),
+        Err(Broken::Time) => failed(
+            codes::INTERNAL,
+            "The analysis took longer than it may and was ended. Nothing was found or ruled out. Scan the parts of this artifact one by one.",
+        ),
+        Err(Broken::Crashed) => {
+            tracing::error!(task = %task.id, "an analysis broke down");
+            failed(codes::INTERNAL, "The analysis broke down on this artifact. Nothing was found or ruled out.")
         }
+        Err(Broken::NotStarted) => failed(
+            codes::INTERNAL,
+            "The analysis could not be started. Try again; if it stays, tell the operator of the service.",
+        ),
     }
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cardea::config::scanner::{Account, Archive, Diagnostics, Outbound, Ownership, Scanner as Settings, Shares, Upload};
+use cardea::config::scanner::{
+    Account, Analysis, Archive, Diagnostics, Isolation, Outbound, Ownership, Scanner as Settings, Shares, Upload,
+};
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
 use cardea::platform::shutdown::Shutdown;
@@ -85,6 +87,13 @@ pub(crate) fn settings(data: &Path) -> Settings {
             ratio: 200,
             ratio_from_bytes: 1 << 20,
             seconds: 300,
+        },
+        analysis: Analysis {
+            own_process: true,
+            executable: Some(env!("CARGO_BIN_EXE_cardea").into()),
+            memory_bytes: 2 << 30,
+            answer_bytes: 256 << 20,
+            isolation: Isolation::Required,
         },
         shares: Shares { free_tries: 5, window_seconds: 900 },
         outbound: Outbound {
