@@ -95,7 +95,9 @@ impl Sandbox {
     fn start(&self) -> io::Result<Child> {
         let program = self.0.settings.executable.clone().unwrap_or_else(|| PathBuf::from(ITSELF));
         let mut command = Command::new(program);
-        command.arg(COMMAND).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        // The allocator takes memory only when it is needed: what it took before the bound was set would not count.
+        command.arg(COMMAND).env_clear().env("MIMALLOC_ARENA_EAGER_COMMIT", "0").env("MIMALLOC_EAGER_COMMIT", "0");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         command.spawn()
     }
 

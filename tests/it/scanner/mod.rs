@@ -2,8 +2,10 @@
 
 mod bearers;
 mod files;
+mod hostile;
 mod refusals;
 mod reports;
 mod results;
+mod sandbox;
 mod shares;
 mod tasks;

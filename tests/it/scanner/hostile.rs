@@ -1,0 +1,83 @@
+//! Archives made to do harm, through the running service: it stays up, and the task says what was left out.
+
+use serde_json::Value;
+
+use crate::support::jar;
+use crate::support::scanner::{ACME, TestScanner, spawn_scanner, spawn_scanner_with};
+
+async fn ended(scanner: &TestScanner, name: &str, bytes: Vec<u8>) -> Value {
+    let sha256 = scanner.upload(ACME, name, bytes).await;
+    let id = scanner.create_task(ACME, name, &sha256).await;
+    scanner.ended(ACME, &id).await
+}
+
+#[track_caller]
+fn assert_partial(task: &Value, part: &str) {
+    assert_eq!(task["taskStatus"], "SUCCESS", "{task}");
+    let notes = task["summary"]["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().contains(part)), "{part}: {notes:?}");
+    assert!(task["resultsStat"]["total"].as_u64().unwrap() > 0, "what was sound is found: {task}");
+}
+
+/// A vulnerable library beside something hostile: what is sound has to be found.
+fn beside(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let library = jar::library("org.apache.logging.log4j", "log4j-core", "2.14.1");
+    jar::archive(&[("WEB-INF/lib/log4j-core-2.14.1.jar", &library), (name, bytes)])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bombs_are_left_out_and_the_rest_is_found() {
+    let scanner = spawn_scanner_with(|settings| settings.archive.inflated_bytes = 200 << 20).await;
+    let zeros = vec![0_u8; 30 << 20];
+    let task = ended(&scanner, "bomb.war", beside("WEB-INF/lib/bomb.jar", &zeros)).await;
+    assert_partial(&task, "zip bomb");
+    // Sixteen archives in each of sixteen archives, and so on: small on disk, endless inside.
+    let mut layer = jar::archive(&[("zeros.jar", zeros.as_slice())]);
+    for _ in 0..3 {
+        let names: Vec<String> = (0..16).map(|n| format!("lib{n}.jar")).collect();
+        let entries: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), layer.as_slice())).collect();
+        layer = jar::archive(&entries);
+    }
+    let task = ended(&scanner, "deep-bomb.war", beside("WEB-INF/lib/bomb.jar", &layer)).await;
+    assert_eq!(task["taskStatus"], "SUCCESS", "{task}");
+    assert!(!task["summary"]["notes"].as_array().unwrap().is_empty(), "{task}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_archives_inside_each_other_are_read_down_to_the_limit() {
+    let scanner = spawn_scanner().await;
+    let mut inner = jar::library("org.example", "inside", "1.0");
+    for _ in 0..50 {
+        inner = jar::archive(&[("inner.jar", &inner)]);
+    }
+    assert_partial(&ended(&scanner, "deep.war", beside("WEB-INF/lib/deep.jar", &inner)).await, "deeper than 6");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_thousand_entries_are_read() {
+    let scanner = spawn_scanner().await;
+    let names: Vec<String> = (0..100_000).map(|n| format!("com/example/p{}/C{n}.class", n % 977)).collect();
+    let library = jar::library("org.apache.logging.log4j", "log4j-core", "2.14.1");
+    let mut entries: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), b"".as_slice())).collect();
+    entries.push(("WEB-INF/lib/log4j-core-2.14.1.jar", &library));
+    let task = ended(&scanner, "many.war", jar::archive(&entries)).await;
+    assert_eq!(task["taskStatus"], "SUCCESS", "{task}");
+    assert!(task["resultsStat"]["total"].as_u64().unwrap() > 0, "{task}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cut_damaged_and_climbing_archives_end_well() {
+    let scanner = spawn_scanner().await;
+    let sound = jar::vulnerable_war();
+    let cut = ended(&scanner, "cut.war", sound[..sound.len() / 2].to_vec()).await;
+    assert_eq!(cut["taskStatus"], "FAILED", "{cut}");
+    assert!(cut["errDetail"].as_str().unwrap().contains("Upload it again"), "{cut}");
+    assert_partial(&ended(&scanner, "inner-cut.war", beside("WEB-INF/lib/cut.jar", &sound[..sound.len() / 2])).await, "cut.jar");
+    let mut wrong = jar::library("org.example", "wrong", "1.0");
+    // The checksum in the directory of the archive: 16 bytes behind its signature.
+    let at = wrong.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap() + 16;
+    wrong[at] ^= 0xff;
+    assert_partial(&ended(&scanner, "wrong-crc.war", beside("WEB-INF/lib/wrong.jar", &wrong)).await, "was not read");
+    let climbing = jar::archive(&[("../../etc/passwd", b"x".as_slice()), ("/etc/shadow", b"x"), ("C:\\windows\\x", b"x")]);
+    assert_partial(&ended(&scanner, "climbing.war", beside("WEB-INF/lib/climbing.jar", &climbing)).await, "point outside");
+}

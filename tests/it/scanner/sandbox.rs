@@ -1,0 +1,146 @@
+//! The process an analysis runs in: what it may not do, and what becomes of a task whose process misbehaves.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
+use crate::support::{eventually, jar};
+
+/// A program that takes the place of the analysis: a shell script that has already read its order.
+fn script(folder: &TempDir, lines: &str) -> PathBuf {
+    let path = folder.path().join("analysis.sh");
+    fs::write(&path, format!("#!/bin/sh\nread -r order\n{lines}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+async fn with_script(lines: &str) -> (TestScanner, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = script(&folder, lines);
+    (spawn_scanner_with(move |settings| settings.analysis.executable = Some(program)).await, folder)
+}
+
+async fn failed(scanner: &TestScanner) -> Value {
+    let sha256 = scanner.upload(ACME, "shop.war", jar::vulnerable_war()).await;
+    let id = scanner.create_task(ACME, "shop", &sha256).await;
+    let task = scanner.ended(ACME, &id).await;
+    assert_eq!(task["taskStatus"], "FAILED", "{task}");
+    assert_eq!(scanner.get(ACME, &format!("/api/v1/tasks/{id}")).await.0, 200, "the service is up");
+    task
+}
+
+fn words(task: &Value) -> &str {
+    task["errDetail"].as_str().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_dies_fails_its_task_in_plain_words_and_nothing_else() {
+    for lines in ["exit 101", "kill -9 $$", "echo no json", "exit 0", "printf '{\"Done\":{\"findings\"'"] {
+        let (scanner, _folder) = with_script(lines).await;
+        let task = failed(&scanner).await;
+        assert!(
+            words(&task).contains("broke down") && words(&task).contains("Nothing was found or ruled out"),
+            "{lines}: {task}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_runs_out_of_memory_or_time_says_what_to_do() {
+    let (scanner, _folder) = with_script("echo 'memory allocation of 99 bytes failed' >&2; kill -6 $$").await;
+    let task = failed(&scanner).await;
+    assert!(words(&task).contains("2048 MiB of memory") && words(&task).contains("one by one"), "{task}");
+    let (scanner, _folder) = with_script("kill -24 $$").await;
+    let task = failed(&scanner).await;
+    assert!(words(&task).contains("longer than it may"), "{task}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_end_is_not_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = script(&folder, "while :; do printf '%01000d' 0; done");
+    let scanner = spawn_scanner_with(move |settings| {
+        settings.analysis.executable = Some(program);
+        settings.analysis.answer_bytes = 1 << 20;
+    })
+    .await;
+    assert!(words(&failed(&scanner).await).contains("broke down"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_is_not_there_fails_the_task_and_says_whom_to_ask() {
+    let scanner = spawn_scanner_with(|settings| settings.analysis.executable = Some("/nowhere/cardea".into())).await;
+    assert!(words(&failed(&scanner).await).contains("tell the operator"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminated_task_ends_its_process() {
+    let (scanner, folder) = with_script("echo $$ > \"$0.pid\"\necho '{\"Progress\":42}'\nexec sleep 600").await;
+    let sha256 = scanner.upload(ACME, "shop.war", jar::vulnerable_war()).await;
+    let id = scanner.create_task(ACME, "shop", &sha256).await;
+    let task = eventually("progress of the process", async || {
+        let (_, task) = scanner.get(ACME, &format!("/api/v1/tasks/{id}")).await;
+        (task["progress"] == 42).then_some(task)
+    })
+    .await;
+    assert_eq!(task["taskStatus"], "RUNNING");
+    let pid = fs::read_to_string(folder.path().join("analysis.sh.pid")).unwrap();
+    let process = PathBuf::from(format!("/proc/{}", pid.trim()));
+    assert!(process.exists());
+    assert_eq!(scanner.post(ACME, "/api/v1/tasks/terminate", json!({"taskId": id})).await.0, 200);
+    eventually("the end of the process", async || (!process.exists()).then_some(())).await;
+    assert_eq!(scanner.ended(ACME, &id).await["taskStatus"], "TERMINATED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_archive_that_wants_more_memory_than_there_is_fails_alone() {
+    let scanner = spawn_scanner_with(|settings| settings.analysis.memory_bytes = 64 << 20).await;
+    let noise: Vec<u8> = (0..(120_u32 << 20) / 4).flat_map(|n| (n / 64).wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    let war = jar::archive(&[("big.jar", &noise)]);
+    let sha256 = scanner.upload(ACME, "big.war", war).await;
+    let id = scanner.create_task(ACME, "big", &sha256).await;
+    let task = scanner.ended(ACME, &id).await;
+    assert_eq!(task["taskStatus"], "FAILED", "{task}");
+    assert!(words(&task).contains("64 MiB of memory"), "{task}");
+    scanner.scanned(ACME, "small.jar", jar::library("org.example", "small", "1.0")).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_process_gives_up_connections_programs_and_files_to_write() {
+    // The artifact is a pipe nobody writes to: the process waits at its first read, after it gave everything up.
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("artifact.jar");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let order = json!({
+        "job": {"artifact": {"path": pipe, "name": "artifact.jar"}, "sources": []},
+        "advisories": folder.path(),
+        "limits": {"depth": 6, "entries": 1000, "inflated_bytes": 1_000_000, "nested_bytes": 1_000_000, "ratio": 200,
+            "ratio_from_bytes": 1_000_000, "seconds": 60},
+        "memory_bytes": 1_u64 << 30,
+        "is_isolation_required": true,
+    });
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cardea"));
+    let mut process = command.arg("analyze-archive").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(process.stdin.as_mut().unwrap(), format!("{order}\n").as_bytes()).unwrap();
+    let proc = PathBuf::from(format!("/proc/{}", process.id()));
+    let status = eventually("the filter of system calls", async || {
+        let status = fs::read_to_string(proc.join("status")).ok()?;
+        status.contains("Seccomp:\t2").then_some(status)
+    })
+    .await;
+    assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+    let limits = fs::read_to_string(proc.join("limits")).unwrap();
+    for (name, value) in
+        [("Max data size", "1073741824"), ("Max file size", "0"), ("Max core file size", "0"), ("Max cpu time", "90")]
+    {
+        let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(line[26..].trim_start().starts_with(value), "{line}");
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
