@@ -60,7 +60,8 @@ pub(crate) struct PublicShare {
     pub lang: Hostile,
     pub task: Option<TaskId>,
     pub expires: Option<Timestamp>,
-    pub counts: Counts,
+    /// None when the answer does not tell.
+    pub counts: Option<Counts>,
     pub findings: Vec<FindingRow>,
     pub chains: Vec<Chain>,
     pub raw: Value,
