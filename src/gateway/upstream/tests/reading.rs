@@ -144,7 +144,7 @@ fn groups_shares_and_chains_are_read_in_their_forms() {
         &"s".parse().unwrap(),
     );
     assert_eq!((share.id.as_str(), &share.kind, share.findings.len()), ("s", &Kind::Report, 1));
-    assert_eq!((share.counts.total, share.expires.is_some()), (1, true));
+    assert_eq!((share.counts.unwrap().total, share.expires.is_some()), (1, true));
     assert_eq!((share.chains[0].title.raw(), share.chains[0].steps.len()), ("n", 1));
     let row = reading::share_row(&json!({ "shareId": "s", "shareType": "ODD", "needExtractionCode": "true" })).unwrap();
     assert!(row.needs_code && row.kind == Kind::Other("ODD".into()));

@@ -234,9 +234,9 @@ fn name(step: &Step) -> String {
     told.map(Hostile::text).unwrap_or_default()
 }
 
-/// Columns a letter takes: Chinese and Japanese ones take two.
+/// Columns a letter takes: Chinese, Japanese and Korean ones take two.
 const fn columns(letter: char) -> usize {
-    if letter.is_ascii() || (letter as u32) < 0x1100 { 1 } else { 2 }
+    if matches!(letter as u32, 0x1100..=0x115F | 0x2E80..) { 2 } else { 1 }
 }
 
 /// The beginning, with an ellipsis where something is left out.
