@@ -33,12 +33,11 @@ pub(in crate::gateway) fn plan(rows: Vec<ComponentRow>, findings: &[FindingRow])
     for row in rows.into_iter().filter(ComponentRow::is_vulnerable) {
         let key = (row.ecosystem.raw().to_lowercase(), row.part.name.raw().to_owned(), row.part.version.raw().to_owned());
         let one = of(row, &known);
-        match at.get(&key).and_then(|at| all.get_mut(*at)) {
-            Some(same) => same.join(one),
-            None => {
-                at.insert(key, all.len());
-                all.push(one);
-            }
+        if let Some(same) = at.get(&key).and_then(|at| all.get_mut(*at)) {
+            same.join(one);
+        } else {
+            at.insert(key, all.len());
+            all.push(one);
         }
     }
     all.sort_by_cached_key(|one| (std::cmp::Reverse((one.clears, one.of)), one.row.rank()));

@@ -6,7 +6,7 @@ use super::error::Error;
 use super::lists::{self, Listed, Wanted};
 use super::parts::Parts;
 use crate::contract::ids::{Sha256, TaskId};
-use crate::contract::limits::MAX_PROJECT_NAME;
+use crate::contract::limits::{MAX_PAGE_SIZE, MAX_PROJECT_NAME};
 use crate::contract::tasks::{CreateTask, Search};
 use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::domain::finding::FindingRow;
@@ -125,14 +125,19 @@ impl Tasks {
         if task.status != crate::gateway::domain::task::Status::Done {
             return Ok(Overview { task, counts: None, top: Vec::new(), parts: Parts::default() });
         }
+        // What is cleared may stand among the worst at the service, and is none of them here.
+        let cleared = task.counts.map_or(0, |counts| u32::try_from(counts.cleared).unwrap_or(MAX_PAGE_SIZE));
+        let wanted = TOP.saturating_add(cleared).min(MAX_PAGE_SIZE);
         let top = self.credentials.with_user(actor, |service, call| {
             let id = id.clone();
-            let search = Search { page: Some(0), size: Some(TOP), filters: Vec::new(), sorts: vec!["severity".to_owned()] };
+            let search = Search { page: Some(0), size: Some(wanted), filters: Vec::new(), sorts: vec!["severity".to_owned()] };
             async move { service.search_results(&call, &id, &search).await }
         });
         let (counts, top, parts) = futures_util::future::join3(self.counts(actor, &task), top, self.parts(actor, &task)).await;
         let mut top = top?.items;
+        top.retain(|row| !row.is_cleared());
         top.sort_by_key(FindingRow::rank);
+        top.truncate(TOP as usize);
         Ok(Overview { counts: Some(counts?), task, top, parts })
     }
 

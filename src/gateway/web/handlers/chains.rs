@@ -12,6 +12,7 @@ use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::chains::{ChainPage, List, extent, title};
 use crate::gateway::web::views::components::paged;
+use crate::gateway::web::views::pager::Extent;
 use crate::gateway::web::views::tasks::project;
 
 #[derive(Deserialize)]
@@ -30,7 +31,7 @@ pub(in crate::gateway) async fn list(
 ) -> Result<HttpResponse, WebError> {
     let number = paging.page.unwrap_or(1).max(1);
     let found = services.chains.list(&actor, &task, number).await?;
-    if let Some(last) = extent(&found, number).filter(|extent| extent.is_beyond()).map(|extent| extent.last()) {
+    if let Some(last) = extent(&found, number).filter(|extent| extent.is_beyond()).map(Extent::last) {
         return Ok(see_other(&urls::page(urls::chains(&task), last)));
     }
     let title = paged(format!("Exploit chains of {}", project(&found.task, 80)), number);

@@ -12,6 +12,7 @@ use crate::gateway::web::extract::{Path, Query, SignedIn};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::components::{List, Plan, extent, paged};
+use crate::gateway::web::views::pager::Extent;
 use crate::gateway::web::views::tasks::project;
 
 /// The list. A page beyond the end leads to the last one.
@@ -24,7 +25,7 @@ pub(in crate::gateway) async fn list(
 ) -> Result<HttpResponse, WebError> {
     let filter = ComponentFilter::read(request.query_string()).map_err(|refused| WebError::bad_request(refused.0))?;
     let found = services.components.list(&actor, &task, &filter).await?;
-    if let Some(last) = extent(&found, filter.page).filter(|extent| extent.is_beyond()).map(|extent| extent.last()) {
+    if let Some(last) = extent(&found, filter.page).filter(|extent| extent.is_beyond()).map(Extent::last) {
         return Ok(see_other(&urls::with_query(urls::components(&task), &filter.query(last))));
     }
     let title = paged(format!("Components of {}", project(&found.task, 80)), filter.page);
@@ -47,7 +48,7 @@ pub(in crate::gateway) async fn upgrades(
 ) -> Result<HttpResponse, WebError> {
     let number = paging.page.unwrap_or(1).max(1);
     let found = services.components.plan(&actor, &task, number).await?;
-    if let Some(last) = extent(&found, number).filter(|extent| extent.is_beyond()).map(|extent| extent.last()) {
+    if let Some(last) = extent(&found, number).filter(|extent| extent.is_beyond()).map(Extent::last) {
         return Ok(see_other(&urls::page(urls::upgrades(&task), last)));
     }
     let title = paged(format!("Upgrade plan of {}", project(&found.task, 80)), number);

@@ -161,7 +161,7 @@ impl StepView {
             api: api(step),
             place: place.place,
             beside: place.beside,
-            description: named.map(|text| text.code()).unwrap_or_default(),
+            description: named.map(Hostile::code).unwrap_or_default(),
             proofs: proofs.into_iter().filter(|(_, text)| !text.trim().is_empty()).collect(),
             finding: step.finding.as_ref().and_then(address),
         }

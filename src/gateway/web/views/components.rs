@@ -8,7 +8,7 @@ use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
 use super::task_tabs::{Here, Tabs};
 use super::tasks::project;
-use super::words::{ReachView, SeverityView, count};
+use super::words::{ReachView, SeverityView, breakable, count};
 use crate::contract::ids::TaskId;
 use crate::contract::results::{self, Severity as Band};
 use crate::gateway::domain::component::ComponentRow;
@@ -65,7 +65,7 @@ struct Ecosystem {
 }
 
 struct Row {
-    name: String,
+    name: Vec<String>,
     version: String,
     ecosystem: String,
     path: String,
@@ -141,7 +141,7 @@ impl Row {
     fn new(task: &TaskId, one: &Upgrade) -> Self {
         let row = &one.row;
         Self {
-            name: name(row),
+            name: breakable(&name(row)),
             version: row.part.version.short(60),
             ecosystem: row.ecosystem.short(40),
             path: row.part.path.short(400),
@@ -242,7 +242,7 @@ pub(in crate::gateway) struct Plan {
 }
 
 struct PlanRow {
-    name: String,
+    name: Vec<String>,
     version: String,
     ecosystem: String,
     /// The version to go to; empty when there is none.
@@ -280,7 +280,7 @@ impl PlanRow {
         let (effect, without, more) =
             fix.map_or_else(|| (String::new(), Vec::new(), 0), |fix| (fix.effect, fix.without, fix.more));
         Self {
-            name: name(&one.row),
+            name: breakable(&name(&one.row)),
             version: one.row.part.version.short(60),
             ecosystem: one.row.ecosystem.short(40),
             to: one.target.as_ref().map(|target| target.short(60)).unwrap_or_default(),

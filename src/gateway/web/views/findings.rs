@@ -8,7 +8,7 @@ use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
 use super::task_tabs::{Here, Tabs};
 use super::tasks::{self, Choice, project};
-use super::words::{ReachView, SeverityView};
+use super::words::{ReachView, SeverityView, breakable};
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::results::Severity;
 use crate::gateway::domain::filter::FindingFilter;
@@ -107,7 +107,7 @@ struct Row {
     title: String,
     badge: String,
     severity: SeverityView,
-    component: String,
+    component: Vec<String>,
     version: String,
     /// CVEs and the weakness; each stays in one piece where there is room.
     known_as: Vec<String>,
@@ -186,7 +186,7 @@ impl Row {
                 Purchase::Other(word) => word.short(30),
             },
             severity: SeverityView::of(&row.severity),
-            component: component.map(|part| part.name.short(120)).unwrap_or_default(),
+            component: component.map(|part| breakable(&part.name.short(120))).unwrap_or_default(),
             version: component.map(|part| part.version.short(40)).unwrap_or_default(),
             known_as: known.filter(|text| !text.is_empty()).take(4).collect(),
             fixed: row.fixed_version.as_ref().map(|version| version.short(40)).unwrap_or_default(),

@@ -188,7 +188,7 @@ fn assert_harmless(html: &str, evil: &str, page: &str) {
         "!doctype", "html", "head", "meta", "title", "link", "script", "body", "a", "header", "div", "img", "span", "nav", "ul",
         "ol", "li", "form", "input", "button", "main", "footer", "h1", "h2", "h3", "p", "section", "table", "caption", "thead",
         "tbody", "tr", "th", "td", "time", "dl", "dt", "dd", "code", "pre", "label", "select", "option", "fieldset", "legend",
-        "svg", "rect", "text", "desc", "path", "progress", "details", "summary", "strong", "hr", "br",
+        "svg", "rect", "text", "desc", "path", "progress", "details", "summary", "strong", "hr", "br", "wbr",
     ];
     let mut scripts = 0;
     for (name, attributes) in tags(html) {

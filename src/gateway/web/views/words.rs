@@ -118,6 +118,11 @@ pub(in crate::gateway) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// A name in pieces between which a line may break: after colons and slashes.
+pub(in crate::gateway) fn breakable(name: &str) -> Vec<String> {
+    name.split_inclusive([':', '/']).map(str::to_owned).collect()
+}
+
 /// `512 bytes`, `1.4 MB`; decimal units.
 pub(in crate::gateway) fn bytes(number: u64) -> String {
     let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
