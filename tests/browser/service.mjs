@@ -106,7 +106,7 @@ const chain = (n) => ({
   cweId: evil(),
   description: all,
   vulIds: ['v0', 'v1', evil()],
-  steps: [...corpus, longLine].map((text, at) => ({
+  steps: [...corpus, n === 1 ? longLine : all].map((text, at) => ({
     order: at,
     kind: ['entry', 'call', 'sink', evil()][at % 4],
     vulId: evil(),

@@ -6,6 +6,9 @@ use crate::gateway::domain::finding::{Advice, Component, Finding, Fix, Place, Pu
 use crate::gateway::domain::masking::masked;
 use crate::platform::hostile::Hostile;
 
+/// Characters of a class, a method or a path in a step; no honest one is longer.
+const NAME: usize = 1_000;
+
 /// Who reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Audience {
@@ -226,13 +229,17 @@ fn taint(title: &'static str, end: &Taint, snippet: String) -> TaintView {
 pub(in crate::gateway) fn flow_step(step: &Place) -> FlowStep {
     if step.class.is_empty() && step.method.is_empty() {
         let place = if step.file.is_empty() && step.line == 0 { String::new() } else { place(step) };
-        return FlowStep { place, beside: step.archive.text() };
+        return FlowStep { place, beside: step.archive.short(NAME) };
     }
-    let named: Vec<String> = [&step.class, &step.method].into_iter().filter(|text| !text.is_empty()).map(Hostile::text).collect();
+    let joined = |texts: [&Hostile; 2], between: &str| {
+        let told: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).map(|text| text.short(NAME)).collect();
+        told.join(between)
+    };
     let line = if step.line > 0 { format!(":{}", step.line) } else { String::new() };
-    let beside: Vec<String> =
-        [&step.file, &step.archive].into_iter().filter(|text| !text.is_empty()).map(Hostile::text).collect();
-    FlowStep { place: format!("{}{line}", named.join(".")), beside: beside.join(" in ") }
+    FlowStep {
+        place: format!("{}{line}", joined([&step.class, &step.method], ".")),
+        beside: joined([&step.file, &step.archive], " in "),
+    }
 }
 
 fn place(place: &Place) -> String {
