@@ -13,10 +13,10 @@ use crate::platform::hostile::Hostile;
 const LISTED: usize = 500;
 /// Boxes of the drawing.
 const DRAWN: usize = 12;
-/// Columns of a line in a box: 13 px a letter in a box of 348.
-const COLUMNS: usize = 40;
+/// Columns of a line in a box: letters of 13 px in a box of 288.
+const COLUMNS: usize = 33;
 /// Width of the drawing, height of a box, and the room between two.
-const WIDTH: u64 = 360;
+const WIDTH: u64 = 300;
 const BOX: u64 = 62;
 const ROOM: u64 = 30;
 

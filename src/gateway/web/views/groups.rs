@@ -41,7 +41,7 @@ impl Row {
         Self {
             href: urls::task(&task.id),
             status: Badge::of(&task.status),
-            findings: task.counts.as_ref().map_or_else(|| "–".to_owned(), tasks::findings),
+            findings: tasks::found(task),
             error: match task.status {
                 Status::Failed if task.err_detail.is_empty() => "The service does not say why.".to_owned(),
                 Status::Failed => task.err_detail.short(300),

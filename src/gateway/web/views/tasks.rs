@@ -6,7 +6,7 @@ use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
 use super::words::{self, Badge, When};
 use crate::gateway::domain::filter::{State, TaskFilter, day_text};
-use crate::gateway::domain::task::{Counts, Task};
+use crate::gateway::domain::task::{Counts, Status, Task};
 use crate::gateway::services::lists::Listed;
 use crate::gateway::services::tasks::{PAGE, Problems};
 use crate::gateway::web::urls;
@@ -44,7 +44,7 @@ impl Row {
             href: urls::task(&task.id),
             project: project(task, 120),
             status: Badge::of(&task.status),
-            findings: task.counts.as_ref().map_or_else(|| "–".to_owned(), findings),
+            findings: found(task),
             created: When::of(task.created),
             created_by: task.created_by.short(60),
             group: GroupBadge::of(task),
@@ -57,7 +57,13 @@ pub(in crate::gateway) fn project(task: &Task, limit: usize) -> String {
     if task.project.is_empty() { "Task without a name".to_owned() } else { task.project.short(limit) }
 }
 
-/// `12: 2 critical, 10 low`.
+/// The findings of a task in a list; a dash while nothing is known, which is not the same as none.
+pub(in crate::gateway) fn found(task: &Task) -> String {
+    let known = task.counts.as_ref().filter(|counts| task.status == Status::Done || counts.total > 0);
+    known.map_or_else(|| "–".to_owned(), findings)
+}
+
+/// `12: 2 critical, 10 low; 3 cleared`.
 pub(in crate::gateway) fn findings(counts: &Counts) -> String {
     if counts.total == 0 {
         return if counts.cleared == 0 { "None".to_owned() } else { format!("None open; {} cleared", grouped(counts.cleared)) };
