@@ -171,7 +171,11 @@ impl SharePages {
 
     pub(in crate::gateway) async fn content(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
         let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
-        Ok(Content::of(service.public_share(&call, &visit.place.share, visit.code.as_ref()).await?))
+        let opened = service.public_share(&call, &visit.place.share, visit.code.as_ref()).await?;
+        Ok(match Content::of(opened) {
+            Content::Here(share) => Content::Here(share.bounded()),
+            Content::Over => Content::Over,
+        })
     }
 
     pub(in crate::gateway) async fn finding(&self, visit: &Visit, vul: &VulId) -> Result<Content<Finding>, Error> {
@@ -202,7 +206,7 @@ impl SharePages {
         })
     }
 
-    /// One exploit chain of the share, and the findings of the share it leads to.
+    /// One exploit chain of those the share shows, and the findings of the share it leads to.
     pub(in crate::gateway) async fn chain(
         &self,
         visit: &Visit,
@@ -212,6 +216,9 @@ impl SharePages {
             Content::Here(share) => share,
             Content::Over => return Ok(Content::Over),
         };
+        if !share.chains.iter().any(|shown| shown.id == *chain) {
+            return Err(Error::NotFound);
+        }
         let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
         match service.public_chain(&call, &visit.place.share, chain, visit.code.as_ref()).await? {
             Opened::Open(chain) => {

@@ -82,14 +82,14 @@ fn detail() -> Value {
     detail
 }
 
-fn chain() -> Value {
+fn chain(id: &str, vul: &str) -> Value {
     let step = |kind: &str, vul: Value| {
         json!({"kind": kind, "vulId": vul, "category": XSS, "severity": XSS, "apiMethod": XSS, "apiPath": XSS, "description": XSS,
             "className": XSS, "method": XSS, "path": XSS, "file": XSS, "line": 7, "pocScript": format!("Cookie: sid=TOPSECRET99\n{XSS}")})
     };
-    json!({"vulId": "c1", "taskId": "t1", "title": format!("Chain {XSS}"), "category": XSS, "severity": "HIGH", "description": XSS,
-        "impact": XSS, "precondition": XSS, "fixSuggestion": XSS, "vulIds": ["v1", "not-shared"],
-        "steps": [step("entry", Value::Null), step(XSS, Value::Null), step("sink", json!("v1"))]})
+    json!({"vulId": id, "taskId": "t1", "title": format!("Chain {XSS}"), "category": XSS, "severity": "HIGH", "description": XSS,
+        "impact": XSS, "precondition": XSS, "fixSuggestion": XSS, "vulIds": [vul, "not-shared"],
+        "steps": [step("entry", Value::Null), step(XSS, Value::Null), step("sink", json!(vul))]})
 }
 
 fn refused(status: u16) -> HttpResponse {
@@ -166,9 +166,10 @@ fn public(fake: &Fake, method: &Method, rest: &str, sent: &Value) -> HttpRespons
     match below {
         "" => HttpResponse::Ok()
             .json(json!({"shareId": id, "shareType": share.kind, "projectName": XSS, "lang": "JAVA", "taskId": "t1",
-            "expiredAt": "2026-12-05T23:59:59Z", "resultsStat": {}, "vuls": [row()], "exploitChains": [chain()]})),
+            "expiredAt": "2026-12-05T23:59:59Z", "resultsStat": {}, "vuls": [row()], "exploitChains": [chain("c1", "v1"), chain("c2", "not-shared")]})),
         "vuls/v1" => HttpResponse::Ok().json(detail()),
-        "exploit-chains/c1" if method == Method::POST => HttpResponse::Ok().json(chain()),
+        "exploit-chains/c1" if method == Method::POST => HttpResponse::Ok().json(chain("c1", "v1")),
+        "exploit-chains/c2" if method == Method::POST => HttpResponse::Ok().json(chain("c2", "not-shared")),
         _ => refused(404),
     }
 }

@@ -249,7 +249,11 @@ async fn chains_of_a_share_are_open_to_whoever_holds_its_grant_and_lead_only_to_
     let finding = browser.get(&portal, "/s/real/view/findings/v1").await;
     finding.is_clean();
     assert!(finding.body.contains("href=\"/s/real/view/chains/c1\""), "{}", finding.body);
-    assert_eq!(browser.get(&portal, "/s/real/view/chains/other").await.status, 404);
+    // A service that tells of more than was shared is not believed.
+    assert!(!view.body.contains("/view/chains/c2"), "{}", view.body);
+    for other in ["c2", "other"] {
+        assert_eq!(browser.get(&portal, &format!("/s/real/view/chains/{other}")).await.status, 404);
+    }
 
     browser.post(&portal, "/s/codeless", &[]).await;
     assert_eq!(browser.get(&portal, "/s/codeless/view/chains/c1").await.status, 200);
