@@ -11,9 +11,12 @@ use super::StartError;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::services::Services;
+use super::services::chains::Chains;
+use super::services::components::Components;
 use super::services::credentials::Credentials;
 use super::services::directory::Directory;
 use super::services::findings::Findings;
+use super::services::groups::Groups;
 use super::services::health::Health;
 use super::services::home::Home;
 use super::services::keys::Keys;
@@ -103,10 +106,14 @@ fn services(base: &Base<'_>) -> Services {
     let source = TokenSource::new(tokens.clone(), (*clock).clone(), refresh, (*shutdown).clone());
     let credentials = Credentials::new(directory.clone(), source, vault.clone());
     let tasks = Tasks::new(credentials.clone());
+    let chains = Chains::new(credentials.clone(), tasks.clone());
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
     Services {
-        findings: Findings::new(credentials.clone(), tasks.clone()),
+        findings: Findings::new(credentials.clone(), tasks.clone(), chains.clone()),
+        chains,
+        components: Components::new(credentials.clone(), tasks.clone()),
+        groups: Groups::new(tasks.clone()),
         health: Health(store.clone()),
         home: Home::new(tasks.clone()),
         keys: Keys::new(credentials.clone(), vault.clone()),

@@ -64,6 +64,16 @@ try {
       await harmless(page, `finding v${n}`);
     }
   }
+  await visit(page, '/tasks/t0/components', 'components', false);
+  await visit(page, `/tasks/t0/components?name=${encodeURIComponent('s')}&ecosystem=${encodeURIComponent(corpus[3])}`, 'components-filters');
+  await visit(page, '/tasks/t0/components/upgrades', 'upgrades', false);
+  await visit(page, '/tasks/t0/chains', 'chains', false);
+  await visit(page, '/tasks/t0/chains/c1', 'chain-1', false);
+  await visit(page, '/tasks/t0/chains/c2', 'chain-2');
+  await visit(page, '/tasks/t0/downloads', 'downloads', false);
+  await visit(page, '/groups/g1', 'group', false);
+  await visit(page, '/groups/g1/delete', 'group-delete', false);
+  await visit(page, `/groups/${encodeURIComponent(corpus[0])}`, 'error-no-group');
   await visit(page, '/tasks/t999', 'error-no-task');
   await visit(page, '/tasks/t998', 'error-service');
   await visit(page, `/${encodeURIComponent(corpus[0])}`, 'error-no-page');
@@ -91,6 +101,7 @@ try {
   await harmless(door, 'share');
   await look(door, 'share-view', watch, { folder: 'hostile' });
   await visit(door, '/s/s0/view/findings/v2', 'share-finding', false);
+  await visit(door, '/s/s0/view/chains/c1', 'share-chain', false);
   assert.ok(service.asked.some((line) => line.includes('/shares/public/')), 'the pages came from the hostile service');
 } catch (error) {
   watch.note(`stopped: ${error.stack}`);

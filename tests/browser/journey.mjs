@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { launch, Watch } from './chromium.mjs';
 import { look } from './look.mjs';
 import { signIn, signOut } from './signin.mjs';
-import { readTask, startScan } from './scan.mjs';
+import { readParts, readTask, startScan } from './scan.mjs';
 import { createShare, openShare } from './share.mjs';
 import { errorPages, keys, otherCompany, taskFilters } from './rest.mjs';
 
@@ -37,6 +37,8 @@ try {
   step('scanned');
   const finding = await readTask(page, portal, task, watch);
   step('read findings, reports downloaded');
+  await readParts(page, portal, task, watch);
+  step('read what the file is made of');
 
   const report = await createShare(page, `${portal}/tasks/${task}`, 'Share the report', 'share-report', watch);
   const single = await createShare(page, finding, 'Share this finding', 'share-finding', watch);

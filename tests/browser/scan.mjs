@@ -64,6 +64,21 @@ export async function readTask(page, portal, task, watch) {
   return page.url();
 }
 
+/** Components, chains and downloads of the task, as far as the service knows them; inventories are JSON of their own kind. */
+export async function readParts(page, portal, task, watch) {
+  for (const part of ['components', 'components/upgrades', 'chains', 'downloads']) {
+    const answer = await page.goto(`${portal}/tasks/${task}/${part}`);
+    assert.equal(answer.status(), 200, part);
+    await look(page, `task-${part.replace('/', '-')}`, watch);
+  }
+  for (const [words, key] of [['CycloneDX', 'bomFormat'], ['SPDX', 'spdxVersion']]) {
+    const link = page.getByRole('link', { name: words });
+    if ((await link.count()) === 0) continue;
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    assert.ok(key in JSON.parse(readFileSync(await download.path(), 'utf8')), `${words} says what it is`);
+  }
+}
+
 async function downloadReports(page) {
   for (const [words, start] of [[/PDF/i, '%PDF-'], [/HTML/i, '<!doctype html>']]) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: words }).first().click()]);

@@ -5,7 +5,8 @@ import { addresses, all, corpus, longLine, rotation } from './corpus.mjs';
 const evil = rotation();
 const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'];
 const day = (n) => `2026-01-${String((n % 27) + 1).padStart(2, '0')}T00:00:00Z`;
-const stat = { total: corpus.length, lowCount: 1, mediumCount: 2, highCount: 3, criticalCount: 4, purchased: 0 };
+const stat = { total: corpus.length, lowCount: 1, mediumCount: 2, highCount: 3, criticalCount: 4, purchased: 0, clearedCount: 2 };
+const reaches = ['REACHABLE', 'PRESENT_NO_PATH', 'UNKNOWN', 'NOT_PRESENT'];
 
 const states = ['SUCCESS', 'RUNNING', 'FAILED', 'TERMINATED', 'CREATED'];
 const task = (n) => ({
@@ -23,6 +24,10 @@ const task = (n) => ({
   createdBy: evil(),
   enableStaticVerification: false,
   params: { originRequestData: Object.fromEntries(corpus.map((text) => [text, evil()])) },
+  groupId: 'g1',
+  serviceName: corpus[(n + 5) % corpus.length],
+  groupTaskIds: ['t0', 't1', 't2'],
+  accounts: corpus.map((text) => ({ roleName: text, loginUrl: evil() })),
   progress: 50,
   summary: {
     componentCount: 3,
@@ -48,6 +53,7 @@ const finding = (n, taskId) => ({
   component: { name: evil(), version: evil(), purl: evil(), path: evil() },
   fixedVersion: evil(),
   confidence: 'HIGH',
+  reachability: n % 5 === 4 ? evil() : reaches[n % 5],
   taskLang: evil(),
   location: all,
   verifyResult: evil(),
@@ -60,7 +66,12 @@ const finding = (n, taskId) => ({
     codeExample: { before: all, after: evil(), explanation: evil() },
     references: addresses.map((url) => ({ type: evil(), title: evil(), url })),
   }),
-  codeFlow: [{ file: evil(), line: evil() }, evil(), { [evil()]: evil() }],
+  codeFlow: [
+    { file: evil(), line: evil() },
+    evil(),
+    { [evil()]: evil() },
+    ...corpus.map((text) => ({ className: text, method: evil(), file: evil(), line: 7, path: evil() })),
+  ],
   codeSnippet: corpus,
   componentTask: true,
   aliases: corpus,
@@ -68,6 +79,54 @@ const finding = (n, taskId) => ({
   evidence: corpus.map((text) => ({ kind: text, path: evil(), detail: evil() })),
   references: addresses,
   published: evil(),
+  [evil()]: all,
+  unknownField: { nested: [all] },
+});
+
+const component = (n) => ({
+  name: corpus[n % corpus.length],
+  version: evil(),
+  purl: evil(),
+  path: n === 0 ? longLine : all,
+  ecosystem: evil(),
+  identifiedBy: evil(),
+  counts: n % 4 === 3 ? evil() : stat,
+  vulIds: ['v0', 'v1', evil()],
+  upgradeTo: n % 2 ? evil() : undefined,
+  reachability: n % 5 === 4 ? evil() : reaches[n % 5],
+  [evil()]: all,
+});
+
+const chain = (n) => ({
+  vulId: `c${n}`,
+  taskId: 't0',
+  title: corpus[n % corpus.length],
+  category: evil(),
+  severity: severities[n % 4],
+  cweId: evil(),
+  description: all,
+  vulIds: ['v0', 'v1', evil()],
+  steps: [...corpus, n === 1 ? longLine : all].map((text, at) => ({
+    order: at,
+    kind: ['entry', 'call', 'sink', evil()][at % 4],
+    vulId: evil(),
+    category: evil(),
+    severity: evil(),
+    apiMethod: at % 2 ? '' : evil(),
+    apiPath: at % 2 ? '' : evil(),
+    description: evil(),
+    className: text,
+    method: evil(),
+    path: evil(),
+    file: evil(),
+    line: at % 3 ? at : evil(),
+    pocScript: evil(),
+    pocScriptOutput: evil(),
+  })),
+  impact: all,
+  precondition: all,
+  fixSuggestion: n % 2 ? all : JSON.stringify({ principle: all, fixMethod: evil(), references: addresses.map((url) => ({ title: evil(), url })) }),
+  createdAt: evil(),
   [evil()]: all,
   unknownField: { nested: [all] },
 });
@@ -84,6 +143,7 @@ const shareRow = (n) => ({
   createdAt: day(n),
   createdBy: evil(),
 });
+const numbered = (make) => corpus.map((_, n) => make(n));
 const publicShare = (shareId) => ({
   shareId,
   shareType: 'REPORT',
@@ -94,18 +154,18 @@ const publicShare = (shareId) => ({
   needExtractionCode: true,
   resultsStat: stat,
   vuls: findings('t0'),
-  exploitChains: [],
+  exploitChains: numbered(chain),
 });
 
 const refusal = [400, { success: false, message: all, data: { errCode: 4000, errDetail: all } }];
 const page = (data) => [200, { data, total: data.length }];
-const numbered = (make) => corpus.map((_, n) => make(n));
 
 /** [method, path, answer]; the first that fits answers. */
 const routes = [
   ['POST', /\/tasks\/search$/, () => page(numbered(task))],
   ['POST', /\/tasks\/([^/]+)\/results\/search$/, ([id]) => page(findings(id))],
-  ['POST', /\/tasks\/([^/]+)\/exploit-chains\/search$/, () => page([])],
+  ['POST', /\/tasks\/([^/]+)\/exploit-chains\/search$/, () => page(numbered(chain))],
+  ['POST', /\/tasks\/([^/]+)\/components\/search$/, () => page(numbered(component))],
   ['GET', /\/tasks\/([^/]+)\/results\/stat$/, () => [200, { counts: stat, detail: [{ category: all, cweId: all, severity: 'LOW', count: 1 }] }]],
   ['GET', /\/tasks\/t999$/, () => [404, refusal[1]]],
   ['GET', /\/tasks\/t998$/, () => [500, refusal[1]]],
@@ -114,6 +174,7 @@ const routes = [
   ['POST', /\/shares\/generate-id$/, () => [200, { shareId: 's0' }]],
   ['POST', /\/shares\/search$/, () => page(numbered(shareRow))],
   ['POST', /\/shares\/public\/([^/]+)\/vuls\/v(\d+)$/, ([, n]) => [200, finding(Number(n), 't0')]],
+  ['POST', /\/shares\/public\/([^/]+)\/exploit-chains\/c(\d+)$/, ([, n]) => [200, chain(Number(n))]],
   ['POST', /\/shares\/public\/([^/]+)$/, ([id]) => [200, publicShare(id)]],
   ['POST', /\/shares$/, () => [200, { shareId: 's0', expiredAt: '2030-01-01T00:00:00Z' }]],
   ['POST', /\/v2\/tasks$/, () => refusal],

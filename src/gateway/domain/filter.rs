@@ -6,10 +6,10 @@ use time::macros::format_description;
 use time::{Date, Time};
 use url::form_urlencoded;
 
-use super::finding::{FindingRow, Severity};
+pub(in crate::gateway) use super::finding_filter::FindingFilter;
+use super::group::GroupId;
 use super::task::{Status, Task};
 use crate::contract::limits::MAX_PROJECT_NAME;
-use crate::contract::results;
 use crate::contract::tasks::{Filter, Operator};
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
@@ -92,13 +92,15 @@ pub(in crate::gateway) struct TaskFilter {
     pub(in crate::gateway) from: Option<Date>,
     /// Last day, in UTC.
     pub(in crate::gateway) to: Option<Date>,
+    /// Tasks that were made together.
+    pub(in crate::gateway) group: Option<GroupId>,
     /// From 1.
     pub(in crate::gateway) page: u32,
 }
 
 impl Default for TaskFilter {
     fn default() -> Self {
-        Self { project: String::new(), states: Vec::new(), from: None, to: None, page: 1 }
+        Self { project: String::new(), states: Vec::new(), from: None, to: None, group: None, page: 1 }
     }
 }
 
@@ -106,6 +108,11 @@ impl TaskFilter {
     /// Tasks in one of `states`.
     pub(in crate::gateway) fn in_states(states: &[State]) -> Self {
         Self { states: states.to_vec(), ..Self::default() }
+    }
+
+    /// Tasks of one group.
+    pub(in crate::gateway) fn in_group(group: GroupId) -> Self {
+        Self { group: Some(group), ..Self::default() }
     }
 
     /// Reads the query of an address. Unknown names are passed over, unknown values are refused.
@@ -121,6 +128,7 @@ impl TaskFilter {
                 }
                 "from" => filter.from = day("from", value)?,
                 "to" => filter.to = day("to", value)?,
+                "group" if !value.is_empty() => filter.group = Some(value.parse().map_err(|_| unknown("group", value))?),
                 "page" => filter.page = page(value)?,
                 _ => {}
             }
@@ -145,6 +153,9 @@ impl TaskFilter {
                 out.append_pair(name, &day_text(day));
             }
         }
+        if let Some(group) = &self.group {
+            out.append_pair("group", group.as_str());
+        }
         paged(out, page)
     }
 
@@ -164,6 +175,9 @@ impl TaskFilter {
         if let Some(to) = self.to {
             words.push(format!("created on or before {}", day_text(to)));
         }
+        if let Some(group) = &self.group {
+            words.push(format!("created together as group {}", Hostile::from(group.as_str()).short(40)));
+        }
         words
     }
 
@@ -182,6 +196,9 @@ impl TaskFilter {
             let last = end(self.to.unwrap_or(Date::from_ordinal_date(2999, 365).unwrap_or(Date::MAX)));
             filters.push(one("createdAt", Operator::Between, vec![first.rfc3339(), last.rfc3339()]));
         }
+        if let Some(group) = &self.group {
+            filters.push(one("groupId", Operator::Eq, group.as_str()));
+        }
         filters
     }
 
@@ -191,114 +208,26 @@ impl TaskFilter {
         let state = self.states.is_empty() || self.states.iter().any(|state| state.fits(&task.status));
         let first = self.from.is_none_or(|from| task.created.is_some_and(|at| at >= start(from)));
         let last = self.to.is_none_or(|to| task.created.is_some_and(|at| at <= end(to)));
-        name && state && first && last
+        let group = self.group.is_none() || task.group == self.group;
+        name && state && first && last && group
     }
 }
 
-/// Which findings, and which page of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::gateway) struct FindingFilter {
-    /// Empty for all.
-    pub(in crate::gateway) severities: Vec<results::Severity>,
-    /// Part of title, category, weakness, CVE or component, in any case; empty for all.
-    pub(in crate::gateway) text: String,
-    /// From 1.
-    pub(in crate::gateway) page: u32,
-}
-
-impl Default for FindingFilter {
-    fn default() -> Self {
-        Self { severities: Vec::new(), text: String::new(), page: 1 }
-    }
-}
-
-impl FindingFilter {
-    /// Reads the query of an address. Unknown names are passed over, unknown values are refused.
-    pub(in crate::gateway) fn read(query: &str) -> Result<Self, Refused> {
-        let mut filter = Self::default();
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let value = value.trim();
-            match name.as_ref() {
-                "severity" if !value.is_empty() => {
-                    let severity = results::Severity::ALL.into_iter().find(|severity| severity.as_str() == value);
-                    add(&mut filter.severities, severity.ok_or_else(|| unknown("severity", value))?);
-                }
-                "q" => filter.text = text("q", value)?,
-                "page" => filter.page = page(value)?,
-                _ => {}
-            }
-        }
-        Ok(filter)
-    }
-
-    /// The query of an address for `page`, without the question mark; empty for the first page of everything.
-    pub(in crate::gateway) fn query(&self, page: u32) -> String {
-        let mut out = form_urlencoded::Serializer::new(String::new());
-        for severity in &self.severities {
-            out.append_pair("severity", severity.as_str());
-        }
-        if !self.text.is_empty() {
-            out.append_pair("q", &self.text);
-        }
-        paged(out, page)
-    }
-
-    /// Whether it narrows anything.
-    pub(in crate::gateway) fn is_active(&self) -> bool {
-        !self.severities.is_empty() || !self.text.is_empty()
-    }
-
-    /// The filter in words, one for each part that narrows.
-    pub(in crate::gateway) fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if !self.severities.is_empty() {
-            let severities: Vec<&str> = self.severities.iter().map(|severity| severity.as_str()).collect();
-            words.push(format!("severity is {}", severities.join(" or ")));
-        }
-        if !self.text.is_empty() {
-            words.push(format!("text contains “{}”", Hostile::from(self.text.as_str()).short(80)));
-        }
-        words
-    }
-
-    /// The part of it that services understand: severity. Text is looked for in several fields, which no service is known to do.
-    pub(in crate::gateway) fn wire(&self) -> Vec<Filter> {
-        if self.severities.is_empty() {
-            return Vec::new();
-        }
-        let words: Vec<&str> = self.severities.iter().map(|severity| severity.as_str()).collect();
-        vec![one("severity", Operator::In, words)]
-    }
-
-    /// Whether a row is one of those asked for.
-    pub(in crate::gateway) fn fits(&self, row: &FindingRow) -> bool {
-        let severity = self.severities.is_empty()
-            || matches!(&row.severity, Severity::Known(severity) if self.severities.contains(severity));
-        severity && (self.text.is_empty() || self.says(row))
-    }
-
-    fn says(&self, row: &FindingRow) -> bool {
-        let component = row.component.iter().flat_map(|part| [&part.name, &part.version, &part.path]);
-        let mut texts = [&row.title, &row.category, &row.cwe].into_iter().chain(&row.cves).chain(component);
-        texts.any(|text| contains(text, &self.text))
-    }
-}
-
-fn contains(text: &Hostile, part: &str) -> bool {
+pub(super) fn contains(text: &Hostile, part: &str) -> bool {
     text.raw().to_lowercase().contains(&part.to_lowercase())
 }
 
-fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
+pub(super) fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
     }
 }
 
-fn unknown(name: &str, value: &str) -> Refused {
+pub(super) fn unknown(name: &str, value: &str) -> Refused {
     Refused(format!("The filter “{name}” does not know the value “{}”.", Hostile::from(value).short(60)))
 }
 
-fn text(name: &str, value: &str) -> Result<String, Refused> {
+pub(super) fn text(name: &str, value: &str) -> Result<String, Refused> {
     if value.chars().count() > MAX_PROJECT_NAME {
         return Err(Refused(format!("The filter “{name}” takes at most {MAX_PROJECT_NAME} characters.")));
     }
@@ -313,14 +242,14 @@ fn day(name: &str, value: &str) -> Result<Option<Date>, Refused> {
     day.map(Some).ok_or_else(|| Refused(format!("{} Write a day such as 2026-01-31.", unknown(name, value))))
 }
 
-fn page(value: &str) -> Result<u32, Refused> {
+pub(super) fn page(value: &str) -> Result<u32, Refused> {
     if value.is_empty() {
         return Ok(1);
     }
     value.parse().ok().filter(|page| (1..=LAST_PAGE).contains(page)).ok_or_else(|| unknown("page", value))
 }
 
-fn paged(mut out: form_urlencoded::Serializer<'_, String>, page: u32) -> String {
+pub(super) fn paged(mut out: form_urlencoded::Serializer<'_, String>, page: u32) -> String {
     if page > 1 {
         out.append_pair("page", &page.to_string());
     }
@@ -340,7 +269,8 @@ fn end(day: Date) -> Timestamp {
     Timestamp(start(day).0 + 86_400_000 - 1)
 }
 
-fn one(field: &str, operator: Operator, value: impl Into<serde_json::Value>) -> Filter {
+/// One filter of the wire.
+pub(in crate::gateway) fn one(field: &str, operator: Operator, value: impl Into<serde_json::Value>) -> Filter {
     Filter { field: field.to_owned(), operator, value: value.into() }
 }
 

@@ -54,3 +54,23 @@ fn days_are_whole_days_in_utc() {
         one.value.as_array().unwrap().iter().map(|time| Timestamp::parse_rfc3339(time.as_str().unwrap()).unwrap()).collect();
     assert_eq!(times, [Timestamp(1_769_817_600_000), Timestamp(1_769_903_999_999)]);
 }
+
+#[test]
+fn a_group_a_component_and_reachability_stand_in_an_address_too() {
+    let read = TaskFilter::read("group=g%201&page=2").unwrap();
+    assert_eq!(TaskFilter::read(&read.query(2)).unwrap(), read);
+    let [one] = <[Filter; 1]>::try_from(read.wire()).unwrap();
+    assert_eq!((one.field.as_str(), one.operator, one.value), ("groupId", Operator::Eq, "g 1".into()));
+    assert!(TaskFilter::read(&format!("group={}", "x".repeat(129))).is_err());
+    assert_eq!(TaskFilter::read("group=").unwrap(), TaskFilter::default());
+
+    let query = "reach=reachable&reach=cleared&component=pkg%3Amaven%2Fa%2Fb%401&place=x.jar&page=2";
+    let read = FindingFilter::read(query).unwrap();
+    assert_eq!(read.query(2), query);
+    assert!(read.is_active() && !read.is_all_wire() && read.words().len() == 3);
+    let [one] = <[Filter; 1]>::try_from(read.wire()).unwrap();
+    assert_eq!((one.field.as_str(), one.value), ("reachability", vec!["REACHABLE", "NOT_PRESENT"].into()));
+    assert!(FindingFilter::read("reach=sometimes").is_err());
+    assert!(FindingFilter::read(&format!("place={}", "x".repeat(2001))).is_err());
+    assert!(!FindingFilter { page: 7, ..FindingFilter::default() }.is_active());
+}

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::task::Counts;
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::results;
 use crate::platform::hostile::Hostile;
@@ -17,6 +18,29 @@ impl Severity {
     /// Reads a word in any case or a number from 1 (critical) to 4 (low).
     pub(crate) fn read(text: &str) -> Self {
         results::Severity::read(text).map_or_else(|| Self::Other(Hostile::new(text)), Self::Known)
+    }
+}
+
+/// Whether the vulnerable code is there and can be reached; a word this version does not know is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reachability {
+    Known(results::Reachability),
+    Other(Hostile),
+}
+
+impl Reachability {
+    /// Reads the word of the wire in any case, with blanks and dashes for underscores; None when there is none.
+    pub(crate) fn read(word: &str) -> Option<Self> {
+        use results::Reachability::{NotPresent, PresentNoPath, Reachable, Unknown};
+        let plain = word.trim().to_ascii_uppercase().replace(['-', ' '], "_");
+        Some(match plain.as_str() {
+            "" => return None,
+            "REACHABLE" => Self::Known(Reachable),
+            "PRESENT_NO_PATH" => Self::Known(PresentNoPath),
+            "UNKNOWN" => Self::Known(Unknown),
+            "NOT_PRESENT" => Self::Known(NotPresent),
+            _ => Self::Other(Hostile::new(word)),
+        })
     }
 }
 
@@ -40,6 +64,14 @@ pub(crate) struct Component {
     pub path: Hostile,
 }
 
+impl Component {
+    /// What an address calls it by: the package URL, else name and version.
+    pub(in crate::gateway) fn key(&self) -> String {
+        let purl = self.purl.raw().trim();
+        if purl.is_empty() { format!("{} {}", self.name.raw(), self.version.raw()).trim().to_owned() } else { purl.to_owned() }
+    }
+}
+
 /// One row of a list of findings.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FindingRow {
@@ -54,9 +86,50 @@ pub(crate) struct FindingRow {
     pub component: Option<Component>,
     pub fixed_version: Option<Hostile>,
     pub confidence: Hostile,
+    /// None: the service does not say.
+    pub reachability: Option<Reachability>,
     pub purchase: Purchase,
     /// The whole row as it came.
     pub raw: Value,
+}
+
+impl FindingRow {
+    /// Whether the code that makes the version vulnerable is not in the artifact.
+    pub(in crate::gateway) const fn is_cleared(&self) -> bool {
+        matches!(self.reachability, Some(Reachability::Known(results::Reachability::NotPresent)))
+    }
+
+    /// It alone, counted: what is cleared is counted apart.
+    pub(in crate::gateway) fn as_counts(&self) -> Counts {
+        if self.is_cleared() {
+            return Counts { cleared: 1, ..Counts::default() };
+        }
+        let of = |band| u64::from(self.severity == Severity::Known(band));
+        Counts {
+            total: 1,
+            critical: of(results::Severity::Critical),
+            high: of(results::Severity::High),
+            medium: of(results::Severity::Medium),
+            low: of(results::Severity::Low),
+            cleared: 0,
+        }
+    }
+
+    /// Orders what is open by severity and, within one, by how well it is reached; what is cleared comes last.
+    pub(in crate::gateway) const fn rank(&self) -> (bool, u8, u8) {
+        let severity = match self.severity {
+            Severity::Known(results::Severity::Critical) => 0,
+            Severity::Known(results::Severity::High) => 1,
+            Severity::Known(results::Severity::Medium) => 2,
+            Severity::Known(results::Severity::Low) => 3,
+            Severity::Other(_) => 4,
+        };
+        let reach = match self.reachability {
+            Some(Reachability::Known(results::Reachability::Reachable)) => 0,
+            _ => 1,
+        };
+        (self.is_cleared(), severity, reach)
+    }
 }
 
 /// A finding in full.
@@ -159,10 +232,17 @@ pub(crate) struct Taint {
     pub snippet: Hostile,
 }
 
-/// A place in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A place in the source or in a class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub file: Hostile,
+    /// `org.example.Orders`.
+    pub class: Hostile,
+    /// Name and parameters.
+    pub method: Hostile,
+    /// Where the class lies in the artifact.
+    pub archive: Hostile,
+    /// 0 when unknown.
     pub line: u64,
     pub start_column: u64,
     pub end_column: u64,

@@ -1,5 +1,7 @@
 //! Shares, the owner's side and the recipient's (WIRE 18 #10 to #15).
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::chain::Chain;
@@ -60,10 +62,22 @@ pub(crate) struct PublicShare {
     pub lang: Hostile,
     pub task: Option<TaskId>,
     pub expires: Option<Timestamp>,
-    pub counts: Counts,
+    /// None when the answer does not tell.
+    pub counts: Option<Counts>,
     pub findings: Vec<FindingRow>,
     pub chains: Vec<Chain>,
     pub raw: Value,
+}
+
+impl PublicShare {
+    /// The share without chains that lead to none of its findings: a share of chosen findings shows no others.
+    pub(in crate::gateway) fn bounded(mut self) -> Self {
+        if self.kind != Kind::Report {
+            let shown: HashSet<&VulId> = self.findings.iter().map(|row| &row.id).collect();
+            self.chains.retain(|chain| chain.leads_to().any(|id| shown.contains(id)));
+        }
+        self
+    }
 }
 
 /// What a try to open a share gave.

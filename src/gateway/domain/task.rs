@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::group::GroupId;
 use crate::contract::ids::TaskId;
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
@@ -47,6 +48,22 @@ pub(crate) struct Counts {
     pub high: u64,
     pub medium: u64,
     pub low: u64,
+    /// Findings whose vulnerable class is not in the artifact; not among the other numbers.
+    pub cleared: u64,
+}
+
+impl Counts {
+    /// Both together.
+    pub(crate) const fn plus(&self, other: &Self) -> Self {
+        Self {
+            total: self.total.saturating_add(other.total),
+            critical: self.critical.saturating_add(other.critical),
+            high: self.high.saturating_add(other.high),
+            medium: self.medium.saturating_add(other.medium),
+            low: self.low.saturating_add(other.low),
+            cleared: self.cleared.saturating_add(other.cleared),
+        }
+    }
 }
 
 /// Counts, and where they come from.
@@ -84,10 +101,25 @@ pub(crate) struct Task {
     pub err_code: Option<i64>,
     pub err_detail: Hostile,
     pub summary: Option<Summary>,
+    /// None: the task was made alone.
+    pub group: Option<GroupId>,
+    /// The service of the group it is about.
+    pub service: Hostile,
+    /// All tasks of its group, itself too, when the answer tells.
+    pub group_tasks: Vec<TaskId>,
+    pub accounts: Vec<Account>,
     /// What the task was created with: names and values, without captured sessions.
     pub params: Vec<(Hostile, Hostile)>,
     /// The whole answer without captured sessions.
     pub raw: Value,
+}
+
+/// A login given for the target, without anything that was captured.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub role: Hostile,
+    /// Without query.
+    pub address: Hostile,
 }
 
 /// What a composition analysis looked at.

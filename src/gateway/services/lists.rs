@@ -12,6 +12,9 @@ use crate::gateway::upstream::Kind;
 /// A list that has to be filtered here is read up to this many pages of [`MAX_PAGE_SIZE`]: 10,000 rows.
 const PAGES: u32 = 50;
 
+/// A list of up to this many rows is put in our own order; a longer one stays in the service's.
+const RANKED: u32 = 2_000;
+
 /// What is asked for.
 pub(super) struct Wanted {
     pub(super) filters: Vec<Filter>,
@@ -57,14 +60,52 @@ where
     F: Future<Output = Result<Listing<T>, Error>>,
 {
     let (found, complete) = all(&wanted.sorts, fits, ask).await?;
-    let total = found.len() as u64;
-    let first = usize::try_from(u64::from(wanted.page) * u64::from(wanted.size)).unwrap_or(usize::MAX);
-    let items = found.into_iter().skip(first).take(wanted.size as usize).collect();
-    Ok(Listed { items, total, complete })
+    Ok(slice(found, complete, wanted.page, wanted.size))
+}
+
+/// A list of up to [`RANKED`] rows whole, in our own order, however the service sorts; None when it is longer.
+pub(super) async fn ranked<T, K, F>(
+    sorts: &[String],
+    fits: impl Fn(&T) -> bool,
+    rank: impl Fn(&T) -> K,
+    ask: impl Fn(Search) -> F,
+) -> Result<Option<Vec<T>>, Error>
+where
+    K: Ord,
+    F: Future<Output = Result<Listing<T>, Error>>,
+{
+    let mut found = Vec::new();
+    let mut seen = 0_u64;
+    for page in 0..RANKED.div_ceil(MAX_PAGE_SIZE) {
+        let search = Search { page: Some(page), size: Some(MAX_PAGE_SIZE), filters: Vec::new(), sorts: sorts.to_vec() };
+        let answer = ask(search).await?;
+        if answer.total > u64::from(RANKED) {
+            return Ok(None);
+        }
+        let rows = answer.items.len() as u64;
+        seen += rows;
+        found.extend(answer.items.into_iter().filter(&fits));
+        if rows == 0 || seen >= answer.total {
+            break;
+        }
+    }
+    found.sort_by_cached_key(rank);
+    Ok(Some(found))
+}
+
+/// One page of a list that is here whole.
+pub(super) fn slice<T>(rows: Vec<T>, complete: bool, page: u32, size: u32) -> Listed<T> {
+    let total = rows.len() as u64;
+    let first = usize::try_from(u64::from(page) * u64::from(size)).unwrap_or(usize::MAX);
+    Listed { items: rows.into_iter().skip(first).take(size as usize).collect(), total, complete }
 }
 
 /// All rows that fit, and whether all rows were looked at.
-async fn all<T, F>(sorts: &[String], fits: impl Fn(&T) -> bool, ask: impl Fn(Search) -> F) -> Result<(Vec<T>, bool), Error>
+pub(super) async fn all<T, F>(
+    sorts: &[String],
+    fits: impl Fn(&T) -> bool,
+    ask: impl Fn(Search) -> F,
+) -> Result<(Vec<T>, bool), Error>
 where
     F: Future<Output = Result<Listing<T>, Error>>,
 {
@@ -132,6 +173,20 @@ mod tests {
         );
         assert_eq!(answer.await.unwrap().total, 70_000);
         assert_eq!(asked.into_inner(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_list_is_put_in_order_over_all_its_pages_unless_it_is_long() {
+        let ask = |search: Search| {
+            let found = plain(&search);
+            async move { Ok(found) }
+        };
+        let ranked = ranked(&[], |row| row % 2 == 0, |row| std::cmp::Reverse(*row), ask).await.unwrap().unwrap();
+        assert_eq!((ranked.len(), ranked[0], ranked[499]), (500, 998, 0));
+        let long = |_| async { Ok(Listing { items: vec![1_u64], total: 2_001 }) };
+        assert!(super::ranked(&[], |_| true, |row| *row, long).await.unwrap().is_none());
+        let page = slice(ranked, true, 49, 10);
+        assert_eq!((page.items.len(), page.items[9], page.total), (10, 8 - 8, 500));
     }
 
     #[tokio::test]

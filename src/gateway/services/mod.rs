@@ -1,15 +1,19 @@
 //! Use cases and decisions of the portal: who may do what, with which credential, in which order. No HTTP framework, no
 //! Redis, no HTTP client, no templates.
 
+pub(in crate::gateway) mod chains;
+pub(in crate::gateway) mod components;
 pub(in crate::gateway) mod credentials;
 pub(in crate::gateway) mod directory;
 pub(in crate::gateway) mod error;
 pub(in crate::gateway) mod findings;
+pub(in crate::gateway) mod groups;
 pub(in crate::gateway) mod health;
 pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod lists;
 pub(in crate::gateway) mod live;
+pub(in crate::gateway) mod parts;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
@@ -31,7 +35,10 @@ pub(in crate::gateway) struct Actor {
 /// Everything the web may ask for. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Services {
+    pub(in crate::gateway) chains: chains::Chains,
+    pub(in crate::gateway) components: components::Components,
     pub(in crate::gateway) findings: findings::Findings,
+    pub(in crate::gateway) groups: groups::Groups,
     pub(in crate::gateway) health: health::Health,
     pub(in crate::gateway) keys: keys::Keys,
     pub(in crate::gateway) share_pages: share_page::SharePages,

@@ -18,8 +18,9 @@ use super::shares::made_here;
 use crate::config::gateway::Limits;
 use crate::contract::ids::{ShareId, VulId};
 use crate::contract::reports::ReportType;
+use crate::gateway::domain::chain::Chain;
 use crate::gateway::domain::extraction_code::readings;
-use crate::gateway::domain::finding::Finding;
+use crate::gateway::domain::finding::{Finding, FindingRow};
 use crate::gateway::domain::share::{self, Opened, PublicShare};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Count, Key, Store, Unavailable};
@@ -170,7 +171,11 @@ impl SharePages {
 
     pub(in crate::gateway) async fn content(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
         let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
-        Ok(Content::of(service.public_share(&call, &visit.place.share, visit.code.as_ref()).await?))
+        let opened = service.public_share(&call, &visit.place.share, visit.code.as_ref()).await?;
+        Ok(match Content::of(opened) {
+            Content::Here(share) => Content::Here(share.bounded()),
+            Content::Over => Content::Over,
+        })
     }
 
     pub(in crate::gateway) async fn finding(&self, visit: &Visit, vul: &VulId) -> Result<Content<Finding>, Error> {
@@ -182,6 +187,48 @@ impl SharePages {
                 Content::Over => Ok(Content::Over),
             },
             other => Ok(Content::of(other)),
+        }
+    }
+
+    /// One finding with the chains of the share that lead to it.
+    pub(in crate::gateway) async fn finding_in_chains(
+        &self,
+        visit: &Visit,
+        vul: &VulId,
+    ) -> Result<Content<(Finding, Vec<Chain>)>, Error> {
+        let (finding, share) = futures_util::future::try_join(self.finding(visit, vul), self.content(visit)).await?;
+        Ok(match (finding, share) {
+            (Content::Here(finding), Content::Here(share)) => {
+                let chains = share.chains.into_iter().filter(|chain| chain.leads_to().any(|id| id == vul)).collect();
+                Content::Here((finding, chains))
+            }
+            _ => Content::Over,
+        })
+    }
+
+    /// One exploit chain of those the share shows, and the findings of the share it leads to.
+    pub(in crate::gateway) async fn chain(
+        &self,
+        visit: &Visit,
+        chain: &VulId,
+    ) -> Result<Content<(Chain, Vec<FindingRow>)>, Error> {
+        let share = match self.content(visit).await? {
+            Content::Here(share) => share,
+            Content::Over => return Ok(Content::Over),
+        };
+        if !share.chains.iter().any(|shown| shown.id == *chain) {
+            return Err(Error::NotFound);
+        }
+        let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
+        match service.public_chain(&call, &visit.place.share, chain, visit.code.as_ref()).await? {
+            Opened::Open(chain) => {
+                let ids: Vec<&VulId> = chain.leads_to().collect();
+                let findings = share.findings.into_iter().filter(|row| ids.contains(&&row.id)).collect();
+                Ok(Content::Here((chain, findings)))
+            }
+            // The share is there, so it is this chain that is not.
+            Opened::Gone => Err(Error::NotFound),
+            Opened::CodeNeeded | Opened::WrongCode => Ok(Content::Over),
         }
     }
 

@@ -4,8 +4,9 @@ use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
 use super::lists::{self, Listed, Wanted};
+use super::parts::Parts;
 use crate::contract::ids::{Sha256, TaskId};
-use crate::contract::limits::MAX_PROJECT_NAME;
+use crate::contract::limits::{MAX_PAGE_SIZE, MAX_PROJECT_NAME};
 use crate::contract::tasks::{CreateTask, Search};
 use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::domain::finding::FindingRow;
@@ -25,7 +26,7 @@ pub(in crate::gateway) const ENDINGS: [&str; 3] = [".jar", ".war", ".ear"];
 /// Use cases around tasks. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Tasks {
-    credentials: Credentials,
+    pub(super) credentials: Credentials,
 }
 
 /// A scan to start. Made by [`NewTask::check`] only.
@@ -86,6 +87,7 @@ pub(in crate::gateway) struct Overview {
     pub(in crate::gateway) counts: Option<Counts>,
     /// Most severe first.
     pub(in crate::gateway) top: Vec<FindingRow>,
+    pub(in crate::gateway) parts: Parts,
 }
 
 impl Tasks {
@@ -121,15 +123,22 @@ impl Tasks {
     pub(in crate::gateway) async fn overview(&self, actor: &Actor, id: &TaskId) -> Result<Overview, Error> {
         let task = self.get(actor, id).await?;
         if task.status != crate::gateway::domain::task::Status::Done {
-            return Ok(Overview { task, counts: None, top: Vec::new() });
+            return Ok(Overview { task, counts: None, top: Vec::new(), parts: Parts::default() });
         }
+        // What is cleared may stand among the worst at the service, and is none of them here.
+        let cleared = task.counts.map_or(0, |counts| u32::try_from(counts.cleared).unwrap_or(MAX_PAGE_SIZE));
+        let wanted = TOP.saturating_add(cleared).min(MAX_PAGE_SIZE);
         let top = self.credentials.with_user(actor, |service, call| {
             let id = id.clone();
-            let search = Search { page: Some(0), size: Some(TOP), filters: Vec::new(), sorts: vec!["severity".to_owned()] };
+            let search = Search { page: Some(0), size: Some(wanted), filters: Vec::new(), sorts: vec!["severity".to_owned()] };
             async move { service.search_results(&call, &id, &search).await }
         });
-        let (counts, top) = futures_util::future::try_join(self.counts(actor, &task), top).await?;
-        Ok(Overview { task, counts: Some(counts), top: top.items })
+        let (counts, top, parts) = futures_util::future::join3(self.counts(actor, &task), top, self.parts(actor, &task)).await;
+        let mut top = top?.items;
+        top.retain(|row| !row.is_cleared());
+        top.sort_by_key(FindingRow::rank);
+        top.truncate(TOP as usize);
+        Ok(Overview { counts: Some(counts?), task, top, parts })
     }
 
     /// How many findings a task has: as the task tells, or as the statistics do.
@@ -175,8 +184,13 @@ impl Tasks {
 
     /// Deletes a task with its findings and shares.
     pub(in crate::gateway) async fn delete(&self, actor: &Actor, id: &TaskId) -> Result<(), Error> {
+        self.delete_all(actor, vec![id.clone()]).await
+    }
+
+    /// Deletes all of these, or none.
+    pub(super) async fn delete_all(&self, actor: &Actor, ids: Vec<TaskId>) -> Result<(), Error> {
         let ask = self.credentials.with_user(actor, |service, call| {
-            let ids = vec![id.clone()];
+            let ids = ids.clone();
             async move { service.delete_tasks(&call, ids).await }
         });
         ask.await

@@ -11,6 +11,7 @@
 
 mod bootstrap;
 mod browsers;
+mod components;
 mod composition;
 pub(crate) mod credential;
 mod diagnostics;

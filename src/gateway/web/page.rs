@@ -25,6 +25,10 @@ const FLASH_COOKIE: &str = "cardea-news";
 pub(in crate::gateway) enum Flash {
     TaskTerminated,
     TaskDeleted,
+    GroupTerminated,
+    GroupPartlyTerminated,
+    GroupHadEnded,
+    GroupDeleted,
     ShareEnded,
     KeyAdded,
     KeyActivated,
@@ -33,9 +37,17 @@ pub(in crate::gateway) enum Flash {
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 7] = [
+    const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
+        (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
+        (
+            Self::GroupPartlyTerminated,
+            "group-partly-terminated",
+            "Some tasks of the group could not be told to stop. The list below shows which still run; try again in a moment.",
+        ),
+        (Self::GroupHadEnded, "group-had-ended", "Every task of the group had ended already, so there was nothing to stop."),
+        (Self::GroupDeleted, "group-deleted", "All tasks of the group, their findings and their shares were deleted."),
         (Self::ShareEnded, "share-ended", "The share has ended. Its link opens nothing any more."),
         (Self::KeyAdded, "key-added", "The server key was added. It is kept sealed and is not shown again."),
         (Self::KeyActivated, "key-activated", "The server key is now the active one."),

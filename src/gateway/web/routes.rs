@@ -2,7 +2,9 @@
 
 use actix_web::web::{self, ServiceConfig};
 
-use super::handlers::{assets, findings, home, keys, live, ops, reports, share_page, shares, signin, tasks, uploads};
+use super::handlers::{
+    assets, chains, components, findings, groups, home, keys, live, ops, reports, share_page, shares, signin, tasks, uploads,
+};
 use super::urls;
 
 /// All routes of the portal.
@@ -11,6 +13,8 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     sign_in(config);
     scans(config);
     results(config);
+    parts(config);
+    groups(config);
     sharing(config);
     shared(config);
     server_keys(config);
@@ -50,6 +54,7 @@ fn shared(config: &mut ServiceConfig) {
         )
         .service(web::resource(urls::SHARE_VIEW).route(web::get().to(share_page::view)))
         .service(web::resource(urls::SHARE_FINDING).route(web::get().to(share_page::finding)))
+        .service(web::resource(urls::SHARE_CHAIN).route(web::get().to(share_page::chain)))
         .service(web::resource(urls::SHARE_REPORT).route(web::get().to(share_page::report)))
         .service(web::resource(urls::SHARE_CLOSE).route(web::post().to(share_page::close)));
 }
@@ -81,4 +86,23 @@ fn results(config: &mut ServiceConfig) {
         .service(web::resource(urls::TASK_REPORT).route(web::get().to(reports::download)))
         .service(web::resource(urls::FINDINGS).route(web::get().to(findings::list)))
         .service(web::resource(urls::FINDING).route(web::get().to(findings::show)));
+}
+
+/// What a task has beside its findings.
+fn parts(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::TASK_DOWNLOADS).route(web::get().to(reports::offer)))
+        .service(web::resource(urls::COMPONENTS).route(web::get().to(components::list)))
+        .service(web::resource(urls::UPGRADES).route(web::get().to(components::upgrades)))
+        .service(web::resource(urls::CHAINS).route(web::get().to(chains::list)))
+        .service(web::resource(urls::CHAIN).route(web::get().to(chains::show)));
+}
+
+fn groups(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::GROUP).route(web::get().to(groups::show)))
+        .service(web::resource(urls::GROUP_TERMINATE).route(web::post().to(groups::terminate)))
+        .service(
+            web::resource(urls::GROUP_DELETE).route(web::get().to(groups::ask_delete)).route(web::post().to(groups::delete)),
+        );
 }

@@ -4,6 +4,7 @@
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::paths::fill;
 use crate::contract::reports::{ReportLanguage, ReportType};
+use crate::gateway::domain::group::GroupId;
 
 pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
@@ -19,6 +20,14 @@ pub(in crate::gateway) const TASK_LIVE: &str = "/tasks/{task}/live";
 pub(in crate::gateway) const TASK_TERMINATE: &str = "/tasks/{task}/terminate";
 pub(in crate::gateway) const TASK_DELETE: &str = "/tasks/{task}/delete";
 pub(in crate::gateway) const TASK_REPORT: &str = "/tasks/{task}/report";
+pub(in crate::gateway) const TASK_DOWNLOADS: &str = "/tasks/{task}/downloads";
+pub(in crate::gateway) const COMPONENTS: &str = "/tasks/{task}/components";
+pub(in crate::gateway) const UPGRADES: &str = "/tasks/{task}/components/upgrades";
+pub(in crate::gateway) const CHAINS: &str = "/tasks/{task}/chains";
+pub(in crate::gateway) const CHAIN: &str = "/tasks/{task}/chains/{chain}";
+pub(in crate::gateway) const GROUP: &str = "/groups/{group}";
+pub(in crate::gateway) const GROUP_TERMINATE: &str = "/groups/{group}/terminate";
+pub(in crate::gateway) const GROUP_DELETE: &str = "/groups/{group}/delete";
 pub(in crate::gateway) const FINDINGS: &str = "/tasks/{task}/findings";
 pub(in crate::gateway) const FINDING: &str = "/tasks/{task}/findings/{vul}";
 pub(in crate::gateway) const UPLOADS: &str = "/uploads";
@@ -29,6 +38,7 @@ pub(in crate::gateway) const SHARE_END: &str = "/shares/{handle}/end";
 pub(in crate::gateway) const DOOR: &str = "/s/{share}";
 pub(in crate::gateway) const SHARE_VIEW: &str = "/s/{share}/view";
 pub(in crate::gateway) const SHARE_FINDING: &str = "/s/{share}/view/findings/{vul}";
+pub(in crate::gateway) const SHARE_CHAIN: &str = "/s/{share}/view/chains/{chain}";
 pub(in crate::gateway) const SHARE_REPORT: &str = "/s/{share}/view/report";
 pub(in crate::gateway) const SHARE_CLOSE: &str = "/s/{share}/close";
 pub(in crate::gateway) const KEYS: &str = "/admin/keys";
@@ -41,8 +51,25 @@ pub(in crate::gateway) const READYZ: &str = "/readyz";
 pub(in crate::gateway) const HEALTHZ: &str = "/healthz";
 
 /// Pages a sign-in may return to. Everything else returns to the home page.
-pub(in crate::gateway) const RETURN_TARGETS: &[&str] =
-    &[HOME, TASKS, TASKS_NEW, TASK, TASK_DELETE, FINDINGS, FINDING, SHARES, SHARES_NEW, KEYS];
+pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
+    HOME,
+    TASKS,
+    TASKS_NEW,
+    TASK,
+    TASK_DELETE,
+    FINDINGS,
+    FINDING,
+    SHARES,
+    SHARES_NEW,
+    KEYS,
+    TASK_DOWNLOADS,
+    COMPONENTS,
+    UPGRADES,
+    CHAINS,
+    CHAIN,
+    GROUP,
+    GROUP_DELETE,
+];
 
 /// The list of tasks for a query; empty for all.
 pub(in crate::gateway) fn tasks(query: &str) -> String {
@@ -52,6 +79,11 @@ pub(in crate::gateway) fn tasks(query: &str) -> String {
 /// `path` with a query, which may be empty.
 pub(in crate::gateway) fn with_query(path: String, query: &str) -> String {
     if query.is_empty() { path } else { format!("{path}?{query}") }
+}
+
+/// A page of a list without filters.
+pub(in crate::gateway) fn page(path: String, number: u32) -> String {
+    if number > 1 { with_query(path, &pair("page", &number.to_string())) } else { path }
 }
 
 pub(in crate::gateway) fn task(id: &TaskId) -> String {
@@ -85,6 +117,42 @@ pub(in crate::gateway) fn findings(id: &TaskId) -> String {
 
 pub(in crate::gateway) fn finding(id: &TaskId, vul: &VulId) -> String {
     fill(FINDING, &[id.as_str(), vul.as_str()])
+}
+
+pub(in crate::gateway) fn task_downloads(id: &TaskId) -> String {
+    fill(TASK_DOWNLOADS, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn components(id: &TaskId) -> String {
+    fill(COMPONENTS, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn upgrades(id: &TaskId) -> String {
+    fill(UPGRADES, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn chains(id: &TaskId) -> String {
+    fill(CHAINS, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn chain(id: &TaskId, chain: &VulId) -> String {
+    fill(CHAIN, &[id.as_str(), chain.as_str()])
+}
+
+pub(in crate::gateway) fn group(id: &GroupId) -> String {
+    fill(GROUP, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn group_terminate(id: &GroupId) -> String {
+    fill(GROUP_TERMINATE, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn group_delete(id: &GroupId) -> String {
+    fill(GROUP_DELETE, &[id.as_str()])
+}
+
+pub(in crate::gateway) fn share_chain(id: &ShareId, chain: &VulId) -> String {
+    fill(SHARE_CHAIN, &[id.as_str(), chain.as_str()])
 }
 
 pub(in crate::gateway) fn share_new(task: &TaskId, vul: Option<&VulId>) -> String {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::gateway::domain::chain::{Chain, Step};
+use crate::gateway::domain::chain::{Chain, Step, StepKind};
 use crate::gateway::domain::finding::Severity;
 
-use super::results::fix;
+use super::results::{fix, place};
 use super::{id, ids, objects, text, time, unwrapped};
 
 /// A chain with its steps; None without a usable id.
@@ -30,6 +30,8 @@ pub(in crate::gateway::upstream) fn chain(value: &Value) -> Option<Chain> {
 
 fn step(value: &Value) -> Step {
     Step {
+        kind: StepKind::read(text(value, &["kind"]).raw()),
+        place: place(value).unwrap_or_default(),
         finding: id(value, &["vulId"]),
         category: text(value, &["category", "title", "name"]),
         severity: Severity::read(text(value, &["severity"]).raw()),

@@ -2,6 +2,7 @@
 //! the one thing that is needed from it is there. Unknown fields stay in `raw`.
 
 mod chains;
+mod components;
 mod results;
 mod shares;
 mod tasks;
@@ -15,6 +16,7 @@ use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
 
 pub(super) use chains::chain;
+pub(super) use components::component_row;
 pub(super) use results::{finding, finding_row};
 pub(super) use shares::{created_share, public_share, share_row};
 pub(super) use tasks::{counts, created, statistics, task};

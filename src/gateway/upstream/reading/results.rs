@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::gateway::domain::finding::{
-    Advice, Component, Evidence, Finding, FindingRow, Fix, Place, Poc, Purchase, Reference, Severity, Suggestion, Taint, Text,
+    Advice, Component, Evidence, Finding, FindingRow, Fix, Place, Poc, Purchase, Reachability, Reference, Severity, Suggestion,
+    Taint, Text,
 };
 use crate::platform::hostile::Hostile;
 
@@ -28,6 +29,7 @@ pub(in crate::gateway::upstream) fn finding_row(value: &Value) -> Option<Finding
         component: value.get("component").filter(|component| component.is_object()).map(component),
         fixed_version: (!fixed_version.is_empty()).then_some(fixed_version),
         confidence: text(value, &["confidence"]),
+        reachability: Reachability::read(text(value, &["reachability"]).raw()),
         purchase: match purchase.raw().trim().to_ascii_uppercase().as_str() {
             "" | "PURCHASED" => Purchase::Open,
             _ => Purchase::Other(purchase),
@@ -60,12 +62,12 @@ pub(in crate::gateway::upstream) fn finding(value: &Value) -> Option<Finding> {
         },
         source: value.get("source").and_then(taint),
         sink: value.get("sink").and_then(taint),
-        flow: objects(value, &["codeFlow", "code_flow"], place),
+        flow: objects(value, &["codeFlow", "code_flow"], |step| place(step).or_else(|| told(step))),
         snippets: texts(value, &["codeSnippet", "code_snippet"]),
     })
 }
 
-fn component(value: &Value) -> Component {
+pub(super) fn component(value: &Value) -> Component {
     Component {
         name: text(value, &["name"]),
         version: text(value, &["version"]),
@@ -134,11 +136,21 @@ fn taint(value: &Value) -> Option<Taint> {
     })
 }
 
-fn place(value: &Value) -> Option<Place> {
+/// A place in the source (`file_uri`, `start_line`) or in a class (`className`, `method`, `line`, `path` of its archive).
+pub(super) fn place(value: &Value) -> Option<Place> {
     value.is_object().then(|| Place {
-        file: text(value, &["file_uri", "fileUri"]),
-        line: unsigned(value, &["start_line", "startLine"]).unwrap_or(0),
+        file: text(value, &["file_uri", "fileUri", "file"]),
+        class: text(value, &["className", "class_name", "class"]),
+        method: text(value, &["method", "methodName"]),
+        archive: text(value, &["path", "archive"]),
+        line: unsigned(value, &["start_line", "startLine", "line"]).unwrap_or(0),
         start_column: unsigned(value, &["start_column", "startColumn"]).unwrap_or(0),
         end_column: unsigned(value, &["end_column", "endColumn"]).unwrap_or(0),
     })
+}
+
+/// A step that is told in words.
+fn told(value: &Value) -> Option<Place> {
+    let method = plain(value);
+    (!method.is_empty()).then(|| Place { method, ..Place::default() })
 }

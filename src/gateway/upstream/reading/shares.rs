@@ -42,7 +42,7 @@ pub(in crate::gateway::upstream) fn public_share(value: &Value, asked: &ShareId)
         lang: text(value, &["lang", "taskLang"]),
         task: id(value, &["taskId"]),
         expires: time(value, &EXPIRY),
-        counts: field(value, &["resultsStat"]).map(counts).unwrap_or_default(),
+        counts: field(value, &["resultsStat"]).filter(|stat| stat.is_object()).map(counts),
         findings: list(value, &["vuls", "vulnerabilities", "results"]).items.into_iter().filter_map(finding_row).collect(),
         chains: field(value, &["exploitChains", "chains"])
             .map(|chains| list(chains, &[]).items.into_iter().filter_map(chain).collect())

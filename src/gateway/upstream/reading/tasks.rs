@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::contract::ids::TaskId;
 use crate::gateway::domain::finding::Severity;
-use crate::gateway::domain::task::{Counts, Created, Statistics, StatisticsGroup, Status, Summary, Task};
+use crate::gateway::domain::task::{Account, Counts, Created, Statistics, StatisticsGroup, Status, Summary, Task};
 use crate::platform::hostile::Hostile;
 
 use super::{flag, id, ids, integer, list, objects, plain, text, texts, time, unsigned, unwrapped, without_secrets};
@@ -29,9 +29,21 @@ pub(in crate::gateway::upstream) fn task(value: &Value) -> Option<Task> {
         err_code: integer(value, &["errCode", "errorCode"]),
         err_detail: text(value, &["errDetail", "errorDetail"]),
         summary: value.get("summary").filter(|summary| summary.is_object()).map(summary),
+        group: id(value, &["groupId", "taskGroupId"]),
+        service: text(value, &["serviceName"]),
+        group_tasks: ids(value, &["groupTaskIds"]),
+        accounts: objects(value, &["accounts"], account),
         params: shown(params),
         raw,
     })
+}
+
+/// Role and address of a login; the query of the address may hold what is no business of a page.
+fn account(value: &Value) -> Option<Account> {
+    let address = text(value, &["loginUrl", "url"]);
+    let bare = address.raw().split(['?', '#']).next().unwrap_or_default();
+    let account = Account { role: text(value, &["roleName", "role"]), address: Hostile::from(bare) };
+    (value.is_object() && account != Account::default()).then_some(account)
 }
 
 /// Parameters as names and values; nothing and empty lists are left out.
@@ -55,6 +67,7 @@ pub(in crate::gateway::upstream) fn counts(value: &Value) -> Counts {
         high: of(&["highCount", "high"]),
         medium: of(&["mediumCount", "medium"]),
         low: of(&["lowCount", "low"]),
+        cleared: of(&["clearedCount", "cleared"]),
     };
     let sum = [counts.critical, counts.high, counts.medium, counts.low].iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
     counts.total = unsigned(value, &["total"]).unwrap_or(sum);

@@ -65,6 +65,7 @@ async fn every_operation_goes_to_its_own_address() {
     service.search_results(&user, &task, &Search::default()).await.unwrap();
     assert_eq!(service.result(&user, &task, &vul).await.unwrap().row.id, vul);
     service.search_chains(&user, &task, &Search::default()).await.unwrap();
+    assert_eq!(service.search_components(&user, &task, &Search::default()).await.unwrap().total, 0);
     assert_eq!(service.report(&user, &task, ReportType::Html).await.unwrap().length, Some(4));
     assert!(service.file_exists(&user, &file).await.unwrap());
     assert_eq!(service.upload(&user, &Hostile::from("a \"b\".jar"), Some(&file), true, body()).await.unwrap().size, 12);
@@ -114,6 +115,7 @@ async fn every_operation_goes_to_its_own_address() {
             "POST /scanner/api/v1/tasks/t%201/results/search",
             "GET /scanner/api/v1/tasks/t%201/results/v%2F1",
             "POST /scanner/api/v1/tasks/t%201/exploit-chains/search",
+            "POST /scanner/api/v1/tasks/t%201/components/search",
             "GET /scanner/api/v2/tasks/t%201/report?type=html",
             exist.as_str(),
             upload.as_str(),
@@ -138,12 +140,12 @@ async fn every_operation_goes_to_its_own_address() {
         ]
     );
     assert_eq!(seen[4].json(), json!({ "taskId": "t 1", "taskIds": ["t 1"] }));
-    assert_eq!(seen[16].json()["domain"], "t.example:8443");
-    assert!(seen[17].body.is_empty() && !seen[17].headers.contains_key("content-type"));
-    assert_eq!(seen[24].json(), json!({ "extractionCode": Value::Null }));
-    assert_eq!(seen[27].json(), json!({ "extractionCode": "code" }));
+    assert_eq!(seen[17].json()["domain"], "t.example:8443");
+    assert!(seen[18].body.is_empty() && !seen[18].headers.contains_key("content-type"));
+    assert_eq!(seen[25].json(), json!({ "extractionCode": Value::Null }));
+    assert_eq!(seen[28].json(), json!({ "extractionCode": "code" }));
     for (at, seen) in seen.iter().enumerate() {
-        let open = at == 18 || at >= 26;
+        let open = at == 19 || at >= 27;
         assert_eq!(seen.headers.get("authorization").map(String::as_str), (!open).then_some("Bearer a-user-token"), "{at}");
         assert_eq!((&*seen.headers["x-request-id"], &*seen.headers["x-user-language"]), ("ours", "zh"));
         assert!(seen.headers["user-agent"].starts_with("cardea/"));

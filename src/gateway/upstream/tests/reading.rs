@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 
 use super::super::reading;
-use crate::contract::results::Severity as Known;
-use crate::gateway::domain::finding::{Fix, Purchase, Severity};
+use crate::contract::results::{Reachability as Reach, Severity as Known};
+use crate::gateway::domain::chain::StepKind;
+use crate::gateway::domain::finding::{Fix, Purchase, Reachability, Severity};
 use crate::gateway::domain::share::Kind;
 use crate::gateway::domain::task::Status;
 use crate::platform::clock::Timestamp;
+use crate::platform::hostile::Hostile;
 
 #[test]
 fn envelopes_and_lists_come_in_many_forms() {
@@ -144,10 +146,75 @@ fn groups_shares_and_chains_are_read_in_their_forms() {
         &"s".parse().unwrap(),
     );
     assert_eq!((share.id.as_str(), &share.kind, share.findings.len()), ("s", &Kind::Report, 1));
-    assert_eq!((share.counts.total, share.expires.is_some()), (1, true));
+    assert_eq!((share.counts.unwrap().total, share.expires.is_some()), (1, true));
     assert_eq!((share.chains[0].title.raw(), share.chains[0].steps.len()), ("n", 1));
     let row = reading::share_row(&json!({ "shareId": "s", "shareType": "ODD", "needExtractionCode": "true" })).unwrap();
     assert!(row.needs_code && row.kind == Kind::Other("ODD".into()));
     let stat = reading::statistics(&json!({ "data": { "resultsStat": { "lowCount": 1 } } }));
     assert_eq!(stat.counts.total, 1);
+}
+
+#[test]
+fn a_task_tells_its_group_and_the_accounts_of_its_target_without_what_was_captured() {
+    let task = reading::task(&json!({
+        "taskId": "t1", "groupId": "g 1", "serviceName": "orders", "groupTaskIds": ["t1", "", "t2"],
+        "resultsStat": { "total": 1, "criticalCount": 1, "clearedCount": "4" },
+        "accounts": [
+            { "roleName": "admin", "loginUrl": "https://a.example/in?token=SECRET#SECRET", "originRequestData": { "cookies": ["SECRET"] } },
+            {}, "SECRET", { "role": "other" },
+        ],
+    }))
+    .unwrap();
+    assert_eq!((task.group.unwrap().as_str(), task.service.raw(), task.group_tasks.len()), ("g 1", "orders", 2));
+    let accounts: Vec<_> = task.accounts.iter().map(|account| (account.role.raw(), account.address.raw())).collect();
+    assert_eq!(accounts, [("admin", "https://a.example/in"), ("other", "")]);
+    assert_eq!((task.counts.unwrap().total, task.counts.unwrap().cleared), (1, 4));
+    let alone = reading::task(&json!({ "taskId": "t1", "groupId": "", "accounts": "none" })).unwrap();
+    assert!(alone.group.is_none() && alone.accounts.is_empty() && alone.group_tasks.is_empty());
+}
+
+#[test]
+fn reachability_is_read_in_any_case_and_unknown_words_stay() {
+    let of = |word: Value| reading::finding_row(&json!({ "vulId": "v", "reachability": word })).unwrap().reachability;
+    assert_eq!(of(json!("reachable")), Some(Reachability::Known(Reach::Reachable)));
+    assert_eq!(of(json!(" Present-No-Path ")), Some(Reachability::Known(Reach::PresentNoPath)));
+    assert_eq!(of(json!("NOT PRESENT")), Some(Reachability::Known(Reach::NotPresent)));
+    assert_eq!(of(json!("MAYBE")), Some(Reachability::Other("MAYBE".into())));
+    assert_eq!((of(Value::Null), of(json!(""))), (None, None));
+    let finding = reading::finding(&json!({ "vulId": "v", "codeFlow": [
+        { "className": "a.B", "method": "c()", "line": "7", "file": "B.java", "path": "x.jar" }, "words", 3, {}, null,
+    ] }))
+    .unwrap();
+    assert_eq!((finding.flow[0].class.raw(), finding.flow[0].line, finding.flow[0].archive.raw()), ("a.B", 7, "x.jar"));
+    assert_eq!((finding.flow[1].method.raw(), finding.flow.len()), ("words", 4));
+}
+
+#[test]
+fn a_component_is_read_flat_or_nested_and_needs_something_to_call_it_by() {
+    let flat = json!({ "name": "g:a", "version": 1.5, "path": "x.jar", "ecosystem": "Maven", "identifiedBy": "manifest",
+        "counts": { "highCount": "2", "clearedCount": 1 }, "vulIds": ["v1", "v2"], "upgradeTo": "2", "reachability": "UNKNOWN", "new": 1 });
+    let nested = json!({ "component": { "name": "g:a", "version": "1.5", "path": "x.jar" }, "resultsStat": { "total": 2, "highCount": 2 } });
+    let (flat, nested) = (reading::component_row(&flat).unwrap(), reading::component_row(&nested).unwrap());
+    assert_eq!((flat.part.name.raw(), flat.part.version.raw(), nested.part.name.raw()), ("g:a", "1.5", "g:a"));
+    assert_eq!((flat.counts.total, flat.counts.cleared, nested.counts.total), (2, 1, 2));
+    assert_eq!((flat.findings.len(), flat.upgrade_to.as_ref().map(Hostile::raw)), (2, Some("2")));
+    assert_eq!((nested.upgrade_to, nested.reachability, flat.raw["new"].clone()), (None, None, json!(1)));
+    for nothing in [json!({}), json!("x"), json!(null), json!({ "version": "1" })] {
+        assert!(reading::component_row(&nothing).is_none(), "{nothing}");
+    }
+}
+
+#[test]
+fn a_step_of_a_chain_is_read_with_what_it_tells() {
+    let chain = reading::chain(&json!({ "chainId": "c", "nodes": [
+        { "kind": "ENTRY", "apiMethod": "GET", "apiPath": "/x", "className": "a.B", "method": "c()", "file": "B.java", "line": 3, "path": "x.war" },
+        { "kind": "teleport" }, {}, "nothing",
+    ], "vulIds": ["v1", "v1"], "steps": null }))
+    .unwrap();
+    assert_eq!(
+        (&chain.steps[0].kind, chain.steps[0].place.line, chain.steps[0].place.archive.raw()),
+        (&StepKind::Entry, 3, "x.war")
+    );
+    assert_eq!((&chain.steps[1].kind, &chain.steps[2].kind), (&StepKind::Other("teleport".into()), &StepKind::Call));
+    assert_eq!((chain.steps.len(), chain.leads_to().count()), (4, 1));
 }

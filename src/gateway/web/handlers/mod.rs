@@ -1,7 +1,10 @@
 //! Extract, one service call, then a view or a redirect. Nothing else is decided here.
 
 pub(in crate::gateway) mod assets;
+pub(in crate::gateway) mod chains;
+pub(in crate::gateway) mod components;
 pub(in crate::gateway) mod findings;
+pub(in crate::gateway) mod groups;
 pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod live;

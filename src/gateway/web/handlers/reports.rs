@@ -11,12 +11,27 @@ use crate::gateway::services::Services;
 use crate::gateway::services::reports::Report;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Path, Query, SignedIn};
+use crate::gateway::web::page::Page;
+use crate::gateway::web::views::downloads::Downloads;
+use crate::gateway::web::views::tasks::project;
 use crate::platform::hostile::Hostile;
 
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Wanted {
     r#type: Option<String>,
     lang: Option<String>,
+}
+
+/// What there is to download.
+pub(in crate::gateway) async fn offer(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    Path(task): Path<TaskId>,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let (task, parts) = services.tasks.with_parts(&actor, &task).await?;
+    let title = format!("Report of {}", project(&task, 80));
+    page.show(&Downloads::new(page.chrome(title, "tasks"), &task, &parts))
 }
 
 /// The report of a task, streamed.
@@ -55,7 +70,7 @@ fn attachment(report: Report, task: &TaskId, form: ReportType) -> HttpResponse {
 
 /// The name the service proposes, made safe, with the ending of the form; else one of the task.
 fn file_name(report: &Report, task: &TaskId, form: ReportType) -> String {
-    let ending = format!(".{}", form.as_str());
+    let ending = format!(".{}", form.extension());
     let ours = || format!("report_{}", Hostile::from(task.as_str()).filename());
     let named = report.filename.as_ref().map_or_else(ours, Hostile::filename);
     let stem = named.strip_suffix(&ending).unwrap_or(&named);
@@ -83,5 +98,9 @@ mod tests {
         assert_eq!(name(Some("../../x.exe")), "x.exe.pdf");
         assert_eq!(name(Some("a\"; filename=b.html")), "a___filename_b.html.pdf");
         assert_eq!(name(None), "report_4f.pdf");
+        let sbom = |proposed, form| file_name(&report(proposed), &task, form);
+        assert_eq!(sbom(Some("report_4f.cdx.json"), ReportType::CycloneDx), "report_4f.cdx.json");
+        assert_eq!(sbom(Some("x.html"), ReportType::Spdx), "x.html.spdx.json");
+        assert_eq!(sbom(None, ReportType::Spdx), "report_4f.spdx.json");
     }
 }

@@ -15,7 +15,7 @@ use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{AtDoor, OpenForm, Path, Query, ShareVisitor, grant_cookie};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::gateway::web::views::share_page::{Closed, Door, DoorWords, SharedFinding, View};
+use crate::gateway::web::views::share_page::{Closed, Door, DoorWords, SharedChain, SharedFinding, View};
 use crate::platform::hostile::Hostile;
 
 /// The door. Asks nobody anything.
@@ -84,8 +84,27 @@ pub(in crate::gateway) async fn finding(
     Path(of): Path<OneFinding>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    match services.share_pages.finding(&visit, &of.vul).await? {
-        Content::Here(finding) => page.show(&SharedFinding::new(&page, &of.share, &finding)),
+    match services.share_pages.finding_in_chains(&visit, &of.vul).await? {
+        Content::Here((finding, chains)) => page.show(&SharedFinding::new(&page, &of.share, &finding, &chains)),
+        Content::Over => over(&page),
+    }
+}
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct OneChain {
+    share: ShareId,
+    chain: VulId,
+}
+
+/// One exploit chain of it.
+pub(in crate::gateway) async fn chain(
+    page: Page,
+    ShareVisitor(visit): ShareVisitor,
+    Path(of): Path<OneChain>,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    match services.share_pages.chain(&visit, &of.chain).await? {
+        Content::Here((chain, findings)) => page.show(&SharedChain::new(&page, &of.share, &chain, &findings)),
         Content::Over => over(&page),
     }
 }
@@ -103,6 +122,10 @@ pub(in crate::gateway) async fn report(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     let form = ReportType::read(wanted.r#type.as_deref()).map_err(WebError::bad_request)?;
+    if !matches!(form, ReportType::Pdf | ReportType::Html) {
+        // An inventory of everything inside is more than the findings that were shared.
+        return Err(WebError::not_found());
+    }
     match services.share_pages.report(&visit, form).await? {
         Content::Here(ReportFor::Stream(report, project)) => Ok(attachment(report, &project, form)),
         Content::Here(ReportFor::NoKey) => {
@@ -129,7 +152,7 @@ fn over(page: &Page) -> Result<HttpResponse, WebError> {
 
 /// The type is the one that was asked for, never what the service says; a page in it runs nothing.
 fn attachment(report: Report, project: &Hostile, form: ReportType) -> HttpResponse {
-    let name = format!("report_{}.{}", project.filename(), form.as_str());
+    let name = format!("report_{}.{}", project.filename(), form.extension());
     let mut answer = HttpResponse::Ok();
     answer
         .insert_header((CONTENT_TYPE, form.media_type()))

@@ -82,6 +82,16 @@ fn detail() -> Value {
     detail
 }
 
+fn chain(id: &str, vul: &str) -> Value {
+    let step = |kind: &str, vul: Value| {
+        json!({"kind": kind, "vulId": vul, "category": XSS, "severity": XSS, "apiMethod": XSS, "apiPath": XSS, "description": XSS,
+            "className": XSS, "method": XSS, "path": XSS, "file": XSS, "line": 7, "pocScript": format!("Cookie: sid=TOPSECRET99\n{XSS}")})
+    };
+    json!({"vulId": id, "taskId": "t1", "title": format!("Chain {XSS}"), "category": XSS, "severity": "HIGH", "description": XSS,
+        "impact": XSS, "precondition": XSS, "fixSuggestion": XSS, "vulIds": [vul, "not-shared"],
+        "steps": [step("entry", Value::Null), step(XSS, Value::Null), step("sink", json!(vul))]})
+}
+
 fn refused(status: u16) -> HttpResponse {
     HttpResponse::build(StatusCode::from_u16(status).unwrap())
         .json(json!({"success": false, "message": XSS, "data": {"errCode": u32::from(status) * 10}}))
@@ -154,9 +164,12 @@ fn public(fake: &Fake, method: &Method, rest: &str, sent: &Value) -> HttpRespons
         return refused(403);
     }
     match below {
-        "" => HttpResponse::Ok().json(json!({"shareId": id, "shareType": share.kind, "projectName": XSS, "lang": "JAVA", "taskId": "t1",
-            "expiredAt": "2026-12-05T23:59:59Z", "resultsStat": {"total": 1, "criticalCount": 1}, "vuls": [row()], "exploitChains": []})),
+        "" => HttpResponse::Ok()
+            .json(json!({"shareId": id, "shareType": share.kind, "projectName": XSS, "lang": "JAVA", "taskId": "t1",
+            "expiredAt": "2026-12-05T23:59:59Z", "resultsStat": {}, "vuls": [row()], "exploitChains": [chain("c1", "v1"), chain("c2", "not-shared")]})),
         "vuls/v1" => HttpResponse::Ok().json(detail()),
+        "exploit-chains/c1" if method == Method::POST => HttpResponse::Ok().json(chain("c1", "v1")),
+        "exploit-chains/c2" if method == Method::POST => HttpResponse::Ok().json(chain("c2", "not-shared")),
         _ => refused(404),
     }
 }

@@ -1,6 +1,9 @@
 //! The portal's pages, driven through the real routes and middleware against a programmable scanning service on a socket.
 
 mod bench;
+mod chains;
+mod components;
+mod groups;
 mod keys;
 mod rig;
 mod scan_bench;

@@ -16,6 +16,12 @@ use crate::platform::digest::Running;
 pub(super) struct Service {
     pub(super) tasks: Mutex<Vec<Value>>,
     pub(super) findings: Mutex<Vec<Value>>,
+    /// None: an older service without such an operation.
+    pub(super) components: Mutex<Option<Vec<Value>>>,
+    /// None: as above.
+    pub(super) chains: Mutex<Option<Vec<Value>>>,
+    /// Paths of searches, and of reports with their query.
+    pub(super) asked: Mutex<Vec<String>>,
     /// Hashes of files that arrived whole.
     pub(super) files: Mutex<Vec<String>>,
     /// Bytes of files that arrived, whole or not.
@@ -34,16 +40,20 @@ async fn search(request: HttpRequest, body: Bytes, service: Data<Service>) -> Ht
         return HttpResponse::Unauthorized().json(json!({"message": "no"}));
     }
     let sent: Value = serde_json::from_slice(&body).unwrap();
-    let mut rows = if request.path().ends_with("/results/search") {
-        service.findings.lock().unwrap().clone()
-    } else {
-        service.tasks.lock().unwrap().clone()
+    service.asked.lock().unwrap().push(request.path().to_owned());
+    let listed = match request.path().rsplit('/').nth(1).unwrap() {
+        "results" => Some(service.findings.lock().unwrap().clone()),
+        "components" => service.components.lock().unwrap().clone(),
+        "exploit-chains" => service.chains.lock().unwrap().clone(),
+        _ => Some(service.tasks.lock().unwrap().clone()),
     };
+    let Some(mut rows) = listed else { return HttpResponse::NotFound().json(json!({"message": "no such operation"})) };
     if !service.plain.load(Ordering::SeqCst) {
         for filter in sent["filters"].as_array().unwrap() {
             let field = filter["field"].as_str().unwrap();
             rows.retain(|row| match (filter["operator"].as_str().unwrap(), &row[field]) {
                 ("IN", Value::String(have)) => filter["value"].as_array().unwrap().iter().any(|one| one == have),
+                ("EQ", have) => *have == filter["value"],
                 ("LIKE", Value::String(have)) => have.contains(filter["value"].as_str().unwrap()),
                 _ => true,
             });
@@ -108,6 +118,9 @@ async fn change(request: HttpRequest, body: web::Json<Value>, service: Data<Serv
     let Some(task) = tasks.iter_mut().find(|task| ids.contains(&task["taskId"])) else {
         return HttpResponse::NotFound().finish();
     };
+    if task["stuck"] == json!(true) {
+        return HttpResponse::InternalServerError().finish();
+    }
     if task["taskStatus"] != "RUNNING" {
         return HttpResponse::BadRequest().json(json!({"message": "ended"}));
     }
@@ -115,7 +128,8 @@ async fn change(request: HttpRequest, body: web::Json<Value>, service: Data<Serv
     HttpResponse::Ok().finish()
 }
 
-async fn report(service: Data<Service>) -> HttpResponse {
+async fn report(request: HttpRequest, service: Data<Service>) -> HttpResponse {
+    service.asked.lock().unwrap().push(format!("{}?{}", request.path(), request.query_string()));
     let (media_type, body) = service.report.lock().unwrap().clone();
     HttpResponse::Ok()
         .content_type(media_type)
@@ -138,6 +152,8 @@ pub(super) fn serve(service: Arc<Service>) -> SocketAddr {
                 .route("/scanner/api/v1/tasks/{id}", web::get().to(task))
                 .route("/scanner/api/v1/tasks/{id}/results/search", web::post().to(search))
                 .route("/scanner/api/v1/tasks/{id}/results/{vul}", web::get().to(finding))
+                .route("/scanner/api/v1/tasks/{id}/components/search", web::post().to(search))
+                .route("/scanner/api/v1/tasks/{id}/exploit-chains/search", web::post().to(search))
                 .route("/scanner/api/v2/tasks", web::post().to(create))
                 .route("/scanner/api/v2/tasks/{id}/report", web::get().to(report))
                 .route("/scanner/api/v1/files/upload", web::post().to(upload))

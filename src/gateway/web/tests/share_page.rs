@@ -221,3 +221,47 @@ async fn a_key_that_is_not_accepted_any_more_never_sends_a_recipient_to_sign_in(
     assert_eq!(report.status, 503);
     assert!(report.body.contains("/s/whole/view"));
 }
+
+#[actix_web::test]
+async fn chains_of_a_share_are_open_to_whoever_holds_its_grant_and_lead_only_to_what_was_shared() {
+    let bench = Bench::new();
+    bench.share("real", "VUL", Some("ABCDEFGH")).await;
+    bench.share("codeless", "REPORT", None).await;
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    assert_eq!(browser.get(&portal, "/s/real/view/chains/c1").await.header("location"), "/s/real");
+    browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    let view = browser.get(&portal, "/s/real/view").await;
+    view.is_clean();
+    assert!(view.body.contains("href=\"/s/real/view/chains/c1\""), "{}", view.body);
+    // The numbers are those of the findings that are shown, and what was not found is not listed.
+    assert!(
+        view.body.contains("1 finding: <span class=\"sev critical\">1 Critical</span>") && !view.body.contains("0 "),
+        "{}",
+        view.body
+    );
+    let chain = browser.get(&portal, "/s/real/view/chains/c1").await;
+    chain.is_clean();
+    assert_eq!(chain.status, 200);
+    assert!(chain.body.contains("Derived from bytecode, not executed") && chain.body.contains("[left out]"), "{}", chain.body);
+    assert!(chain.body.contains("/s/real/view/findings/v1") && !chain.body.contains("not-shared"), "{}", chain.body);
+    assert!(!chain.body.contains("/tasks/"), "nothing leads to pages of people with an account");
+    let finding = browser.get(&portal, "/s/real/view/findings/v1").await;
+    finding.is_clean();
+    assert!(finding.body.contains("href=\"/s/real/view/chains/c1\""), "{}", finding.body);
+    // A service that tells of more than was shared is not believed.
+    assert!(!view.body.contains("/view/chains/c2"), "{}", view.body);
+    for other in ["c2", "other"] {
+        assert_eq!(browser.get(&portal, &format!("/s/real/view/chains/{other}")).await.status, 404);
+    }
+
+    browser.post(&portal, "/s/codeless", &[]).await;
+    assert_eq!(browser.get(&portal, "/s/codeless/view/chains/c1").await.status, 200);
+    // An inventory of everything inside is more than what was shared.
+    for form in ["cyclonedx", "spdx"] {
+        assert_eq!(browser.get(&portal, &format!("/s/codeless/view/report?type={form}")).await.status, 404);
+    }
+    bench.fake.lock().unwrap().shares.clear();
+    assert_eq!(browser.get(&portal, "/s/real/view/chains/c1").await.status, 404);
+    assert!(bench.fake.lock().unwrap().asked.iter().all(|(_, _, bearer, _)| bearer.is_empty()));
+}

@@ -5,8 +5,8 @@ use crate::contract::results::Severity;
 use crate::gateway::domain::task::Counts;
 
 /// Width of the longest bar, and where bars begin.
-const LONGEST: u64 = 300;
-const LEFT: u64 = 90;
+const LONGEST: u64 = 150;
+const LEFT: u64 = 72;
 const ROW: u64 = 34;
 
 /// What `partials/severity_chart.html` shows.
@@ -14,6 +14,8 @@ pub(in crate::gateway) struct Chart {
     pub(in crate::gateway) bars: Vec<Bar>,
     /// The same in one sentence.
     pub(in crate::gateway) words: String,
+    pub(in crate::gateway) left: u64,
+    pub(in crate::gateway) longest: u64,
 }
 
 /// One severity.
@@ -58,7 +60,7 @@ impl Chart {
         });
         let bars: Vec<Bar> = bars.collect();
         let parts: Vec<String> = bars.iter().map(|bar| format!("{} {}", bar.count, bar.word.to_lowercase())).collect();
-        Self { words: format!("Findings by severity: {}.", parts.join(", ")), bars }
+        Self { words: format!("Findings by severity: {}.", parts.join(", ")), bars, left: LEFT, longest: LONGEST }
     }
 }
 
@@ -74,10 +76,10 @@ mod tests {
 
     #[test]
     fn bars_are_in_proportion_and_something_is_never_nothing() {
-        let counts = Counts { total: 1003, critical: 1, high: 1000, medium: 2, low: 0 };
+        let counts = Counts { total: 1003, critical: 1, high: 1000, medium: 2, low: 0, cleared: 7 };
         let chart = Chart::new(&counts, |severity| format!("?severity={}", severity.as_str()));
         let widths: Vec<u64> = chart.bars.iter().map(|bar| bar.width).collect();
-        assert_eq!(widths, [3, 300, 3, 0]);
+        assert_eq!(widths, [3, 150, 3, 0]);
         assert_eq!(chart.words, "Findings by severity: 1 critical, 1,000 high, 2 medium, 0 low.");
         assert_eq!(chart.bars[1].href, "?severity=high");
         assert_eq!(chart.bars[3].href, "");
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn counts_without_bounds_draw_within_the_picture() {
-        let counts = Counts { total: u64::MAX, critical: u64::MAX, high: 0, medium: 0, low: u64::MAX };
+        let counts = Counts { total: u64::MAX, critical: u64::MAX, high: 0, medium: 0, low: u64::MAX, cleared: 0 };
         let chart = Chart::new(&counts, |_| String::new());
         assert!(chart.bars.iter().all(|bar| bar.width <= LONGEST));
         let none = Chart::new(&Counts::default(), |_| String::new());

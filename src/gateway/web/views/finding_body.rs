@@ -1,10 +1,13 @@
 //! A finding's own content, the same on signed-in pages and on shared ones: facts, evidence, fix, references.
 //! Every text here came from a scan: it goes through a renderer of `Hostile` and then through the template's escaping.
 
-use super::words::SeverityView;
+use super::words::{ReachView, SeverityView};
 use crate::gateway::domain::finding::{Advice, Component, Finding, Fix, Place, Purchase, Reference, Suggestion, Taint};
 use crate::gateway::domain::masking::masked;
 use crate::platform::hostile::Hostile;
+
+/// Characters of a class, a method or a path in a step; no honest one is longer.
+const NAME: usize = 1_000;
 
 /// Who reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +24,12 @@ pub(in crate::gateway) struct FindingBody {
     pub(in crate::gateway) facts: Vec<Fact>,
     pub(in crate::gateway) description: String,
     pub(in crate::gateway) evidence: Vec<EvidenceView>,
+    pub(in crate::gateway) reach: Option<ReachView>,
+    pub(in crate::gateway) chains: Vec<ChainLink>,
     pub(in crate::gateway) ends: Vec<TaintView>,
-    pub(in crate::gateway) flow: Vec<String>,
+    /// What `flow` is.
+    pub(in crate::gateway) flow_title: &'static str,
+    pub(in crate::gateway) flow: Vec<FlowStep>,
     /// Code and what a proof printed.
     pub(in crate::gateway) blocks: Vec<Block>,
     pub(in crate::gateway) fix: FixView,
@@ -41,6 +48,20 @@ pub(in crate::gateway) struct EvidenceView {
     pub(in crate::gateway) kind: String,
     pub(in crate::gateway) path: String,
     pub(in crate::gateway) detail: String,
+}
+
+/// An exploit chain the finding is part of.
+pub(in crate::gateway) struct ChainLink {
+    pub(in crate::gateway) href: String,
+    pub(in crate::gateway) title: String,
+}
+
+/// One step of a way through the code; one of the two is never empty.
+pub(in crate::gateway) struct FlowStep {
+    /// `org.example.Orders.find(String):42`, or `Orders.java, line 42`.
+    pub(in crate::gateway) place: String,
+    /// File and archive of a class.
+    pub(in crate::gateway) beside: String,
 }
 
 /// Where data comes in or does harm.
@@ -83,7 +104,7 @@ pub(in crate::gateway) struct ReferenceView {
 }
 
 impl FindingBody {
-    pub(in crate::gateway) fn new(finding: &Finding, audience: Audience) -> Self {
+    pub(in crate::gateway) fn new(finding: &Finding, audience: Audience, chains: Vec<ChainLink>) -> Self {
         let shown = |text: &Hostile| match audience {
             Audience::Members => text.code(),
             Audience::Recipients => masked(text).code(),
@@ -98,6 +119,8 @@ impl FindingBody {
         Self {
             severity: SeverityView::of(&finding.row.severity),
             facts: facts(finding),
+            reach: finding.row.reachability.as_ref().map(ReachView::of),
+            chains,
             description: finding.row.description.code(),
             evidence: finding
                 .evidence
@@ -108,7 +131,12 @@ impl FindingBody {
                 .into_iter()
                 .filter_map(|(title, end)| end.as_ref().map(|end| taint(title, end, shown(&end.snippet))))
                 .collect(),
-            flow: finding.flow.iter().map(place).collect(),
+            flow_title: if finding.flow.iter().any(|step| !step.class.is_empty()) {
+                "Path of calls to the vulnerable code"
+            } else {
+                "Way of the data"
+            },
+            flow: finding.flow.iter().map(flow_step).filter(|step| !step.place.is_empty()).collect(),
             blocks,
             fix: fix(finding),
             references: references(&finding.references),
@@ -197,14 +225,35 @@ fn taint(title: &'static str, end: &Taint, snippet: String) -> TaintView {
     TaintView { title, facts, snippet }
 }
 
+/// A step as it is read: the method with its line, or the place in a file.
+pub(in crate::gateway) fn flow_step(step: &Place) -> FlowStep {
+    if step.class.is_empty() && step.method.is_empty() {
+        let place = if step.file.is_empty() && step.line == 0 { String::new() } else { place(step) };
+        return FlowStep { place, beside: step.archive.short(NAME) };
+    }
+    let joined = |texts: [&Hostile; 2], between: &str| {
+        let told: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).map(|text| text.short(NAME)).collect();
+        told.join(between)
+    };
+    let line = if step.line > 0 { format!(":{}", step.line) } else { String::new() };
+    FlowStep {
+        place: format!("{}{line}", joined([&step.class, &step.method], ".")),
+        beside: joined([&step.file, &step.archive], " in "),
+    }
+}
+
 fn place(place: &Place) -> String {
     let file = if place.file.is_empty() { "line ".to_owned() } else { format!("{}, line ", place.file.text()) };
     format!("{file}{}", place.line)
 }
 
 fn fix(finding: &Finding) -> FixView {
-    let upgrade = upgrade(finding);
-    match &finding.fix {
+    fix_view(&finding.fix, upgrade(finding))
+}
+
+/// A suggestion, and a sentence about the upgrade, which may be empty.
+pub(in crate::gateway) fn fix_view(fix: &Fix, upgrade: String) -> FixView {
+    match fix {
         Fix::None => FixView { is_there: !upgrade.is_empty(), upgrade, ..FixView::default() },
         Fix::Text(text) => FixView { is_there: true, upgrade, text: text.code(), ..FixView::default() },
         Fix::Suggestion(suggestion) => suggested(suggestion, upgrade),

@@ -3,15 +3,17 @@
 use askama::Template;
 use serde_json::Value;
 
-use super::finding_body::{Audience, FindingBody};
+use super::finding_body::{Audience, ChainLink, FindingBody};
 use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
+use super::task_tabs::{Here, Tabs};
 use super::tasks::{self, Choice, project};
-use super::words::SeverityView;
+use super::words::{ReachView, SeverityView, breakable};
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::results::Severity;
 use crate::gateway::domain::filter::FindingFilter;
 use crate::gateway::domain::finding::{FindingRow, Purchase};
+use crate::gateway::domain::finding_filter::Reached;
 use crate::gateway::services::findings::{FindingList, Opened, PAGE};
 use crate::gateway::web::urls;
 use crate::platform::hostile::Hostile;
@@ -20,7 +22,7 @@ use crate::platform::hostile::Hostile;
 const LONGEST_MORE: usize = 20_000;
 
 /// Fields that have a place of their own on the page.
-const SHOWN: [&str; 46] = [
+const SHOWN: [&str; 47] = [
     "ovId",
     "vulId",
     "id",
@@ -42,6 +44,7 @@ const SHOWN: [&str; 46] = [
     "fixedVersion",
     "fixed_version",
     "confidence",
+    "reachability",
     "taskLang",
     "lang",
     "location",
@@ -84,8 +87,16 @@ pub(in crate::gateway) struct List {
     short: String,
     project: String,
     counts: String,
+    tabs: Tabs,
     text: String,
     severities: Vec<Choice>,
+    reached: Vec<Choice>,
+    /// The component it is narrowed to, to stay in the form; both may be empty.
+    component: String,
+    place: String,
+    /// How many of the rows are cleared, in words; empty when none is.
+    cleared: String,
+    has_reach: bool,
     active: Vec<String>,
     rows: Vec<Row>,
     pager: Pager,
@@ -96,11 +107,13 @@ struct Row {
     title: String,
     badge: String,
     severity: SeverityView,
-    component: String,
+    component: Vec<String>,
     version: String,
     /// CVEs and the weakness; each stays in one piece where there is room.
     known_as: Vec<String>,
     fixed: String,
+    reach: Option<ReachView>,
+    is_cleared: bool,
 }
 
 impl List {
@@ -118,12 +131,30 @@ impl List {
             here: urls::findings(id),
             short: project(&list.task, 60),
             project: project(&list.task, 200),
-            counts: if list.counts.total == 0 { String::new() } else { format!("{} in all.", tasks::findings(&list.counts)) },
+            counts: if list.counts.total == 0 && list.counts.cleared == 0 {
+                String::new()
+            } else {
+                format!("{}.", tasks::findings(&list.counts))
+            },
+            tabs: Tabs::new(&list.task, Some(&list.counts), &list.parts, Here::Findings),
             text: filter.text.clone(),
             severities: Severity::ALL
                 .into_iter()
                 .map(|one| Choice { value: one.as_str(), word: words(one), checked: filter.severities.contains(&one) })
                 .collect(),
+            reached: Reached::ALL
+                .into_iter()
+                .map(|one| Choice { value: one.as_str(), word: one.word(), checked: filter.reached.contains(&one) })
+                .collect(),
+            component: filter.component.clone(),
+            place: filter.place.clone(),
+            cleared: match list.cleared {
+                None | Some(0) => String::new(),
+                Some(number) => format!(", {} of them cleared and listed last", grouped(number)),
+            },
+            has_reach: list.counts.cleared > 0
+                || !filter.reached.is_empty()
+                || list.listed.items.iter().any(|row| row.reachability.is_some()),
             active: filter.words(),
             rows: list.listed.items.iter().map(|row| Row::new(id, row, filter)).collect(),
             pager: Pager::new(extent(filter, list), "finding", "findings", |page| {
@@ -155,10 +186,12 @@ impl Row {
                 Purchase::Other(word) => word.short(30),
             },
             severity: SeverityView::of(&row.severity),
-            component: component.map(|part| part.name.short(120)).unwrap_or_default(),
+            component: component.map(|part| breakable(&part.name.short(120))).unwrap_or_default(),
             version: component.map(|part| part.version.short(40)).unwrap_or_default(),
             known_as: known.filter(|text| !text.is_empty()).take(4).collect(),
             fixed: row.fixed_version.as_ref().map(|version| version.short(40)).unwrap_or_default(),
+            reach: row.reachability.as_ref().map(ReachView::of),
+            is_cleared: row.is_cleared(),
         }
     }
 }
@@ -175,6 +208,7 @@ pub(in crate::gateway) struct FindingPage {
     previous: Option<String>,
     next: Option<String>,
     share: String,
+    tabs: Tabs,
     body: FindingBody,
     more: Vec<(String, String)>,
 }
@@ -194,8 +228,17 @@ impl FindingPage {
             previous: beside(place.and_then(|place| place.previous.as_ref())),
             next: beside(place.and_then(|place| place.next.as_ref())),
             share: urls::share_new(&task.id, Some(&row.id)),
-            body: FindingBody::new(&opened.finding, Audience::Members),
-            more: more(&row.raw),
+            tabs: Tabs::inside(task, &opened.parts, Here::Findings),
+            body: FindingBody::new(
+                &opened.finding,
+                Audience::Members,
+                opened
+                    .chains
+                    .iter()
+                    .map(|chain| ChainLink { href: urls::chain(&task.id, &chain.id), title: super::chains::title(chain, 160) })
+                    .collect(),
+            ),
+            more: more(&row.raw, &SHOWN),
         }
     }
 }
@@ -206,14 +249,14 @@ fn words(position: u64, total: u64, filter: &FindingFilter) -> String {
 }
 
 /// Fields this version has no place for. Captured sessions are never among them.
-fn more(raw: &Value) -> Vec<(String, String)> {
+pub(in crate::gateway) fn more(raw: &Value, shown: &[&str]) -> Vec<(String, String)> {
     let Some(fields) = raw.as_object() else {
         return Vec::new();
     };
     fields
         .iter()
         .filter(|(name, value)| {
-            !SHOWN.contains(&name.as_str()) && !name.to_ascii_lowercase().starts_with("sandboxauth") && !is_empty(value)
+            !shown.contains(&name.as_str()) && !name.to_ascii_lowercase().starts_with("sandboxauth") && !is_empty(value)
         })
         .map(|(name, value)| {
             let text = match value {

@@ -3,10 +3,15 @@
 /// What every page is: it renders itself.
 pub(in crate::gateway) use askama::Template as View;
 
+pub(in crate::gateway) mod chain_body;
+pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod chart;
+pub(in crate::gateway) mod components;
+pub(in crate::gateway) mod downloads;
 pub(in crate::gateway) mod errors;
 pub(in crate::gateway) mod finding_body;
 pub(in crate::gateway) mod findings;
+pub(in crate::gateway) mod groups;
 pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod layout;
@@ -15,6 +20,7 @@ pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
 pub(in crate::gateway) mod task;
+pub(in crate::gateway) mod task_tabs;
 pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod words;
 

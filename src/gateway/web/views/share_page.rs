@@ -2,12 +2,15 @@
 
 use askama::Template;
 
-use super::finding_body::{Audience, FindingBody};
+use super::chain_body::ChainBody;
+use super::chains;
+use super::finding_body::{Audience, ChainLink, FindingBody};
 use super::layout::Chrome;
-use super::words::{SeverityView, When, count};
+use super::words::{ReachView, SeverityView, When, count};
 use crate::contract::ids::ShareId;
 use crate::contract::reports::ReportType;
 use crate::contract::results;
+use crate::gateway::domain::chain::Chain;
 use crate::gateway::domain::finding::{Finding, FindingRow, Severity};
 use crate::gateway::domain::share::{Kind, PublicShare};
 use crate::gateway::domain::task::Counts;
@@ -107,7 +110,9 @@ pub(in crate::gateway) struct View {
     has_end: bool,
     total: String,
     counts: Vec<CountView>,
+    cleared: String,
     rows: Vec<Row>,
+    chains: Vec<chains::Row>,
     reports: Vec<ReportLink>,
     close: String,
 }
@@ -124,6 +129,8 @@ struct Row {
     severity: SeverityView,
     category: String,
     component: String,
+    reach: Option<ReachView>,
+    is_cleared: bool,
 }
 
 struct ReportLink {
@@ -145,7 +152,9 @@ impl View {
             Kind::Findings => ("Chosen findings", Vec::new()),
             Kind::Other(_) => ("A shared result", Vec::new()),
         };
-        let total = if share.counts.total == 0 { share.findings.len() as u64 } else { share.counts.total };
+        let counted = counted(share);
+        let mut findings: Vec<&FindingRow> = share.findings.iter().collect();
+        findings.sort_by_key(|row| row.rank());
         Self {
             chrome: page.bare_chrome(project.clone()),
             project,
@@ -153,20 +162,31 @@ impl View {
             lang: share.lang.short(40),
             ends: When::of(share.expires),
             has_end: share.expires.is_some(),
-            total: count(total, "finding", "findings"),
-            counts: counts(&share.counts),
-            rows: share.findings.iter().map(|row| Row::of(id, row)).collect(),
+            total: count(counted.total, "finding", "findings"),
+            counts: counts(&counted),
+            cleared: if counted.cleared == 0 { String::new() } else { format!("{} cleared", counted.cleared) },
+            rows: findings.into_iter().map(|row| Row::of(id, row)).collect(),
+            chains: share.chains.iter().map(|chain| chains::Row::new(chain, urls::share_chain(id, &chain.id))).collect(),
             reports,
             close: urls::share_close(id),
         }
     }
 }
 
-/// The four severities with their numbers, the most severe first.
+/// The numbers of a share: of the findings it shows, unless it shows none and tells numbers all the same.
+fn counted(share: &PublicShare) -> Counts {
+    if share.findings.is_empty() {
+        return share.counts.unwrap_or_default();
+    }
+    share.findings.iter().fold(Counts::default(), |sum, row| sum.plus(&row.as_counts()))
+}
+
+/// The severities that were found with their numbers, the most severe first.
 pub(in crate::gateway) fn counts(counts: &Counts) -> Vec<CountView> {
     use results::Severity::{Critical, High, Low, Medium};
     [(Critical, counts.critical), (High, counts.high), (Medium, counts.medium), (Low, counts.low)]
         .into_iter()
+        .filter(|(_, number)| *number > 0)
         .map(|(severity, number)| CountView { severity: SeverityView::of(&Severity::Known(severity)), number })
         .collect()
 }
@@ -180,6 +200,8 @@ impl Row {
             severity: SeverityView::of(&row.severity),
             category: row.category.short(80),
             component: component.unwrap_or_default(),
+            reach: row.reachability.as_ref().map(ReachView::of),
+            is_cleared: row.is_cleared(),
         }
     }
 }
@@ -196,13 +218,47 @@ pub(in crate::gateway) struct SharedFinding {
 }
 
 impl SharedFinding {
-    pub(in crate::gateway) fn new(page: &Page, share: &ShareId, finding: &Finding) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, share: &ShareId, finding: &Finding, chains: &[Chain]) -> Self {
         let title =
             if finding.row.title.is_empty() { "Finding without a title".to_owned() } else { finding.row.title.short(300) };
         Self {
             chrome: page.bare_chrome(title.clone()),
             title,
-            body: FindingBody::new(finding, Audience::Recipients),
+            body: FindingBody::new(
+                finding,
+                Audience::Recipients,
+                chains
+                    .iter()
+                    .map(|chain| ChainLink { href: urls::share_chain(share, &chain.id), title: chains::title(chain, 160) })
+                    .collect(),
+            ),
+            back: urls::share_view(share),
+            close: urls::share_close(share),
+        }
+    }
+}
+
+/// One exploit chain of it.
+#[derive(Template)]
+#[template(path = "share_page/chain.html")]
+pub(in crate::gateway) struct SharedChain {
+    chrome: Chrome,
+    title: String,
+    body: ChainBody,
+    back: String,
+    close: String,
+}
+
+impl SharedChain {
+    /// Only `findings` are of the share: nothing leads to others.
+    pub(in crate::gateway) fn new(page: &Page, share: &ShareId, chain: &Chain, findings: &[FindingRow]) -> Self {
+        let title = chains::title(chain, 300);
+        Self {
+            chrome: page.bare_chrome(title.clone()),
+            title,
+            body: ChainBody::new(chain, findings, Audience::Recipients, |vul| {
+                findings.iter().any(|row| row.id == *vul).then(|| urls::share_finding(share, vul))
+            }),
             back: urls::share_view(share),
             close: urls::share_close(share),
         }

@@ -9,11 +9,14 @@ use super::chart::Chart;
 use super::finding_body::Fact;
 use super::layout::Chrome;
 use super::pager::grouped;
+use super::task_tabs::{Here, Tabs};
 use super::tasks::project;
-use super::words::{Badge, SeverityView, When, count};
+use super::words::{Badge, ReachView, SeverityView, When, count};
 use crate::contract::ids::TaskId;
 use crate::contract::reports::{ReportLanguage, ReportType};
+use crate::contract::results;
 use crate::gateway::domain::filter::FindingFilter;
+use crate::gateway::domain::finding_filter::Reached;
 use crate::gateway::domain::task::{self, Counts, Status, Task};
 use crate::gateway::services::tasks::Overview;
 use crate::gateway::web::urls;
@@ -44,15 +47,29 @@ pub(in crate::gateway) struct TaskPage {
     found: Option<Found>,
     reports: Vec<ReportLink>,
     summary: Option<SummaryView>,
+    tabs: Tabs,
+    group: Option<GroupBox>,
+    accounts: Vec<(String, String)>,
     created: When,
     facts: Vec<Fact>,
     settings: Vec<(String, String)>,
+}
+
+/// The group a task is in.
+struct GroupBox {
+    href: String,
+    service: String,
+    /// `One of 3 tasks that were created together.`
+    words: String,
 }
 
 /// What a finished task found.
 struct Found {
     href: String,
     total: String,
+    /// `2 findings are cleared.`; empty when none is.
+    cleared: String,
+    cleared_href: String,
     /// Why there is nothing; empty when there is something.
     none: String,
     top: Vec<TopRow>,
@@ -63,12 +80,14 @@ struct TopRow {
     href: String,
     title: String,
     severity: SeverityView,
+    reach: Option<ReachView>,
 }
 
-struct ReportLink {
-    href: String,
-    lang: &'static str,
-    words: &'static str,
+/// A report to download.
+pub(in crate::gateway) struct ReportLink {
+    pub(in crate::gateway) href: String,
+    pub(in crate::gateway) lang: &'static str,
+    pub(in crate::gateway) words: &'static str,
 }
 
 struct SummaryView {
@@ -109,10 +128,25 @@ impl TaskPage {
             found: overview.counts.as_ref().map(|counts| Found::new(overview, counts)),
             reports: if done { reports(&task.id) } else { Vec::new() },
             summary: task.summary.as_ref().map(SummaryView::new),
+            tabs: Tabs::new(task, overview.counts.as_ref(), &overview.parts, Here::Summary),
+            group: GroupBox::of(task),
+            accounts: task.accounts.iter().map(|account| (account.role.short(80), account.address.short(SETTING))).collect(),
             created: When::of(task.created),
             facts: facts(task),
             settings: task.params.iter().map(|(name, value)| (label(name), value.short(SETTING))).collect(),
         }
+    }
+}
+
+impl GroupBox {
+    fn of(task: &Task) -> Option<Self> {
+        let href = urls::group(task.group.as_ref()?);
+        let words = match task.group_tasks.len() {
+            0 => "This task was created together with others.".to_owned(),
+            1 => "This task was created as a group, and is the only one in it.".to_owned(),
+            many => format!("One of {} tasks that were created together.", grouped(many as u64)),
+        };
+        Some(Self { href, service: task.service.short(200), words })
     }
 }
 
@@ -124,10 +158,21 @@ impl Found {
             href: urls::finding(id, &row.id),
             title: super::findings::title(row, 120),
             severity: SeverityView::of(&row.severity),
+            reach: row.reachability.as_ref().map(ReachView::of),
         });
+        let cleared = FindingFilter { reached: vec![Reached(results::Reachability::NotPresent)], ..FindingFilter::default() };
         Self {
             href: urls::findings(id),
             total: grouped(counts.total),
+            cleared: match counts.cleared {
+                0 => String::new(),
+                1 => "1 finding is cleared: the class that makes it dangerous is not in the artifact.".to_owned(),
+                many => format!(
+                    "{} findings are cleared: the classes that make them dangerous are not in the artifact.",
+                    grouped(many)
+                ),
+            },
+            cleared_href: urls::with_query(urls::findings(id), &cleared.query(1)),
             none: if counts.total == 0 { nothing(overview.task.summary.as_ref()) } else { String::new() },
             top: top.collect(),
             chart: Chart::new(counts, |severity| urls::with_query(urls::findings(id), &only(severity).query(1))),
@@ -170,7 +215,8 @@ impl SummaryView {
     }
 }
 
-fn reports(id: &TaskId) -> Vec<ReportLink> {
+/// The report in its forms and languages.
+pub(in crate::gateway) fn reports(id: &TaskId) -> Vec<ReportLink> {
     let link =
         |form, language, words| ReportLink { href: urls::task_report_in(id, form, language), lang: language.as_str(), words };
     vec![

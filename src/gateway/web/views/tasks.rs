@@ -6,7 +6,7 @@ use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
 use super::words::{self, Badge, When};
 use crate::gateway::domain::filter::{State, TaskFilter, day_text};
-use crate::gateway::domain::task::{Counts, Task};
+use crate::gateway::domain::task::{Counts, Status, Task};
 use crate::gateway::services::lists::Listed;
 use crate::gateway::services::tasks::{PAGE, Problems};
 use crate::gateway::web::urls;
@@ -20,6 +20,22 @@ pub(in crate::gateway) struct Row {
     pub(in crate::gateway) findings: String,
     pub(in crate::gateway) created: When,
     pub(in crate::gateway) created_by: String,
+    pub(in crate::gateway) group: Option<GroupBadge>,
+}
+
+/// The group a task of a list is in.
+pub(in crate::gateway) struct GroupBadge {
+    pub(in crate::gateway) href: String,
+    /// The service it is about, else words.
+    pub(in crate::gateway) word: String,
+}
+
+impl GroupBadge {
+    pub(in crate::gateway) fn of(task: &Task) -> Option<Self> {
+        let href = urls::group(task.group.as_ref()?);
+        let word = if task.service.is_empty() { "Group".to_owned() } else { format!("Group: {}", task.service.short(40)) };
+        Some(Self { href, word })
+    }
 }
 
 impl Row {
@@ -28,9 +44,10 @@ impl Row {
             href: urls::task(&task.id),
             project: project(task, 120),
             status: Badge::of(&task.status),
-            findings: task.counts.as_ref().map_or_else(|| "–".to_owned(), findings),
+            findings: found(task),
             created: When::of(task.created),
             created_by: task.created_by.short(60),
+            group: GroupBadge::of(task),
         }
     }
 }
@@ -40,16 +57,23 @@ pub(in crate::gateway) fn project(task: &Task, limit: usize) -> String {
     if task.project.is_empty() { "Task without a name".to_owned() } else { task.project.short(limit) }
 }
 
-/// `12: 2 critical, 10 low`.
+/// The findings of a task in a list; a dash while nothing is known, which is not the same as none.
+pub(in crate::gateway) fn found(task: &Task) -> String {
+    let known = task.counts.as_ref().filter(|counts| task.status == Status::Done || counts.total > 0);
+    known.map_or_else(|| "–".to_owned(), findings)
+}
+
+/// `12: 2 critical, 10 low; 3 cleared`.
 pub(in crate::gateway) fn findings(counts: &Counts) -> String {
     if counts.total == 0 {
-        return "None".to_owned();
+        return if counts.cleared == 0 { "None".to_owned() } else { format!("None open; {} cleared", grouped(counts.cleared)) };
     }
     let named = [(counts.critical, "critical"), (counts.high, "high"), (counts.medium, "medium"), (counts.low, "low")];
     let parts: Vec<String> =
         named.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{} {word}", grouped(count))).collect();
     let total = grouped(counts.total);
-    if parts.is_empty() { total } else { format!("{total}: {}", parts.join(", ")) }
+    let open = if parts.is_empty() { total } else { format!("{total}: {}", parts.join(", ")) };
+    if counts.cleared == 0 { open } else { format!("{open}; {} cleared", grouped(counts.cleared)) }
 }
 
 /// A box to tick.
@@ -67,6 +91,9 @@ pub(in crate::gateway) struct List {
     states: Vec<Choice>,
     from: String,
     to: String,
+    /// The group it is narrowed to, to stay in the form; empty for all.
+    group: String,
+    group_href: String,
     active: Vec<String>,
     rows: Vec<Row>,
     /// Rows of a list need not name who made a task.
@@ -85,6 +112,8 @@ impl List {
                 .collect(),
             from: filter.from.map(day_text).unwrap_or_default(),
             to: filter.to.map(day_text).unwrap_or_default(),
+            group: filter.group.as_ref().map(ToString::to_string).unwrap_or_default(),
+            group_href: filter.group.as_ref().map(urls::group).unwrap_or_default(),
             active: filter.words(),
             rows: listed.items.iter().map(Row::of).collect(),
             has_authors: listed.items.iter().any(|task| !task.created_by.is_empty()),

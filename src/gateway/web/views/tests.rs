@@ -3,21 +3,36 @@
 use askama::Template;
 use serde_json::json;
 
+use super::chains::{ChainPage, List as ChainsPage};
+use super::components::{List as ComponentsPage, Plan};
+use super::downloads::Downloads;
 use super::findings::{FindingPage, List as FindingsPage};
+use super::groups::{DeletePage as DeleteGroupPage, GroupPage};
 use super::home::Home;
 use super::layout::{AssetLinks, Chrome, SiteView, UserView};
 use super::task::{LiveView, TaskPage};
 use super::tasks::{DeletePage, List as TasksPage, NewPage, Typed};
 use crate::contract::ids::TaskId;
 use crate::contract::results;
+use crate::gateway::domain::chain::{Chain, Step, StepKind};
+use crate::gateway::domain::component::ComponentRow;
+use crate::gateway::domain::component_filter::ComponentFilter;
 use crate::gateway::domain::filter::{FindingFilter, TaskFilter};
 use crate::gateway::domain::finding::{
-    Advice, Component, Evidence, Finding, FindingRow, Fix, Place, Poc, Purchase, Reference, Severity, Suggestion, Taint, Text,
+    Advice, Component, Evidence, Finding, FindingRow, Fix, Place, Poc, Purchase, Reachability, Reference, Severity, Suggestion,
+    Taint, Text,
 };
-use crate::gateway::domain::task::{Counts, Status, Summary, Task};
+use crate::gateway::domain::finding_filter::Reached;
+use crate::gateway::domain::group::GroupId;
+use crate::gateway::domain::task::{Account, Counts, Status, Summary, Task};
+use crate::gateway::domain::upgrade::Upgrade;
+use crate::gateway::services::chains::{ChainList, OpenedChain};
+use crate::gateway::services::components::ComponentPage;
 use crate::gateway::services::findings::{FindingList, Opened, Place as Position};
+use crate::gateway::services::groups::Group;
 use crate::gateway::services::home;
 use crate::gateway::services::lists::Listed;
+use crate::gateway::services::parts::{Part, Parts};
 use crate::gateway::services::tasks::{Overview, Problems};
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
@@ -64,7 +79,7 @@ fn task(evil: &str, status: Status) -> Task {
         executed: Some(Timestamp(0)),
         ended: Some(Timestamp(0)),
         created_by: text(),
-        counts: Some(Counts { total: 4, critical: 1, high: 1, medium: 1, low: 1 }),
+        counts: Some(Counts { total: 4, critical: 1, high: 1, medium: 1, low: 1, cleared: 2 }),
         progress: Some(7),
         err_code: Some(1),
         err_detail: text(),
@@ -75,9 +90,17 @@ fn task(evil: &str, status: Status) -> Task {
             advisory_date: text(),
             advisory_count: 9,
         }),
+        group: Some(group_id(evil)),
+        service: text(),
+        group_tasks: vec!["t1".parse().unwrap(), "t2".parse().unwrap()],
+        accounts: vec![Account { role: text(), address: text() }],
         params: vec![(text(), text())],
         raw: json!({}),
     }
+}
+
+fn group_id(evil: &str) -> GroupId {
+    evil.chars().filter(|c| !c.is_control()).take(128).collect::<String>().parse().unwrap()
 }
 
 fn row(evil: &str) -> FindingRow {
@@ -95,6 +118,7 @@ fn row(evil: &str) -> FindingRow {
         component: Some(Component { name: text(), version: text(), purl: text(), path: text() }),
         fixed_version: Some(text()),
         confidence: text(),
+        reachability: Some(Reachability::Other(text())),
         purchase: Purchase::Other(text()),
         raw: json!({ evil: evil, "nested": { evil: [evil] }, "sandboxAuthInfos": "cookie-of-a-session" }),
     }
@@ -103,7 +127,8 @@ fn row(evil: &str) -> FindingRow {
 fn finding(evil: &str) -> Finding {
     let text = || Hostile::from(evil);
     let reference = || Reference { kind: text(), title: text(), url: text() };
-    let place = || Place { file: text(), line: 3, start_column: 1, end_column: 2 };
+    let place =
+        || Place { file: text(), class: text(), method: text(), archive: text(), line: 3, start_column: 1, end_column: 2 };
     let taint = || Taint { file: text(), method: text(), message: text(), place: Some(place()), snippet: text() };
     let advice = || Advice { title: text(), description: text(), note: text() };
     Finding {
@@ -132,7 +157,7 @@ fn finding(evil: &str) -> Finding {
         poc: Poc { script: Text { text: text(), json: None }, output: Text { text: text(), json: None } },
         source: Some(taint()),
         sink: Some(taint()),
-        flow: vec![place()],
+        flow: vec![place(), Place { file: text(), ..Place::default() }],
         snippets: vec![text()],
     }
 }
@@ -163,7 +188,7 @@ fn assert_harmless(html: &str, evil: &str, page: &str) {
         "!doctype", "html", "head", "meta", "title", "link", "script", "body", "a", "header", "div", "img", "span", "nav", "ul",
         "ol", "li", "form", "input", "button", "main", "footer", "h1", "h2", "h3", "p", "section", "table", "caption", "thead",
         "tbody", "tr", "th", "td", "time", "dl", "dt", "dd", "code", "pre", "label", "select", "option", "fieldset", "legend",
-        "svg", "rect", "text", "progress", "details", "summary", "strong", "hr",
+        "svg", "rect", "text", "desc", "path", "progress", "details", "summary", "strong", "hr", "br", "wbr",
     ];
     let mut scripts = 0;
     for (name, attributes) in tags(html) {
@@ -191,15 +216,29 @@ fn all_pages(evil: &str) -> Vec<(&'static str, String)> {
     let states = [Status::Running, Status::Done, Status::Failed, Status::Other(evil.into())];
     let tasks: Vec<Task> = states.iter().map(|status| task(evil, status.clone())).collect();
     let listed = || Listed { items: tasks.clone(), total: 900, complete: true };
-    let counts = Counts { total: 4, critical: 1, high: 1, medium: 1, low: 1 };
+    let counts = Counts { total: 4, critical: 1, high: 1, medium: 1, low: 1, cleared: 2 };
     // A field gives back what its own user typed; only what others wrote is made visible.
     let typed = Hostile::from(evil).text();
     let filter = TaskFilter { project: typed.clone(), page: 2, ..TaskFilter::default() };
-    let narrow = FindingFilter { severities: vec![results::Severity::Low], text: typed.clone(), page: 2 };
-    let list =
-        |items| FindingList { task: task(evil, Status::Done), counts, listed: Listed { items, total: 500, complete: false } };
+    let narrow = FindingFilter {
+        severities: vec![results::Severity::Low],
+        reached: vec![Reached(results::Reachability::NotPresent)],
+        component: typed.clone(),
+        place: typed.clone(),
+        text: typed.clone(),
+        page: 2,
+    };
+    let parts = Parts { components: Part::Holds(3), chains: Part::Holds(7) };
+    let list = |items| FindingList {
+        task: task(evil, Status::Done),
+        counts,
+        parts,
+        listed: Listed { items, total: 500, complete: false },
+        cleared: Some(3),
+    };
     let place = Position { position: 2, total: 3, previous: Some((row(evil).id, 1)), next: Some((row(evil).id, 2)) };
-    let opened = Opened { task: task(evil, Status::Done), finding: finding(evil), place: Some(place) };
+    let opened =
+        Opened { task: task(evil, Status::Done), finding: finding(evil), place: Some(place), parts, chains: vec![chain(evil)] };
     let summary = home::Summary { running: listed(), recent: tasks.clone(), open_critical: 3, looked_at: 1 };
     let form = Typed { project: typed.clone(), sha256: typed.clone(), file_name: typed.clone() };
     let problems = Problems { project: Some("Wrong."), lang: Some("Wrong."), file: Some("Wrong.") };
@@ -216,10 +255,98 @@ fn all_pages(evil: &str) -> Vec<(&'static str, String)> {
     ];
     for state in states {
         let counts = (state == Status::Done).then_some(counts);
-        let overview = Overview { task: task(evil, state), counts, top: vec![row(evil)] };
+        let overview = Overview { task: task(evil, state), counts, top: vec![row(evil)], parts };
         pages.push(("task", TaskPage::new(chrome(evil), &overview).render().unwrap()));
     }
+    pages.extend(parts_pages(evil, parts));
+    pages.extend(group_pages(evil, tasks));
     pages
+}
+
+/// Pages of what a task has beside its findings.
+fn parts_pages(evil: &str, parts: Parts) -> Vec<(&'static str, String)> {
+    let done = || task(evil, Status::Done);
+    let components = |listed| ComponentPage { task: done(), parts, listed };
+    let some = || Listed { items: vec![upgrade(evil, true), upgrade(evil, false)], total: 120, complete: false };
+    let none = || Listed { items: Vec::new(), total: 0, complete: true };
+    let typed = Hostile::from(evil).text();
+    let narrow = ComponentFilter { name: typed.clone(), ecosystems: vec!["npm".to_owned(), typed], vulnerable: true, page: 2 };
+    let chains = |listed| ChainList { task: done(), parts, listed };
+    let chain_rows = Listed { items: vec![chain(evil)], total: 120, complete: true };
+    let no_chains = Listed { items: Vec::new(), total: 0, complete: true };
+    let opened = OpenedChain { task: done(), parts, chain: chain(evil), findings: vec![row(evil)] };
+    vec![
+        ("components", ComponentsPage::new(chrome(evil), &narrow, &components(Some(some()))).render().unwrap()),
+        ("no components", ComponentsPage::new(chrome(evil), &narrow, &components(Some(none()))).render().unwrap()),
+        ("components unknown", ComponentsPage::new(chrome(evil), &narrow, &components(None)).render().unwrap()),
+        ("upgrades", Plan::new(chrome(evil), 2, &components(Some(some()))).render().unwrap()),
+        ("no upgrades", Plan::new(chrome(evil), 1, &components(Some(none()))).render().unwrap()),
+        ("chains", ChainsPage::new(chrome(evil), 2, &chains(Some(chain_rows))).render().unwrap()),
+        ("no chains", ChainsPage::new(chrome(evil), 1, &chains(Some(no_chains))).render().unwrap()),
+        ("chain", ChainPage::new(chrome(evil), &opened).render().unwrap()),
+        ("downloads", Downloads::new(chrome(evil), &done(), &parts).render().unwrap()),
+    ]
+}
+
+fn group_pages(evil: &str, tasks: Vec<Task>) -> Vec<(&'static str, String)> {
+    let counts = Counts { total: 16, critical: 4, high: 4, medium: 4, low: 4, cleared: 8 };
+    let group = Group { id: group_id(evil), tasks, complete: true, counts };
+    vec![
+        ("group", GroupPage::new(chrome(evil), &group).render().unwrap()),
+        ("delete group", DeleteGroupPage::new(chrome(evil), &group).render().unwrap()),
+    ]
+}
+
+fn upgrade(evil: &str, has_target: bool) -> Upgrade {
+    let text = || Hostile::from(evil);
+    Upgrade {
+        row: ComponentRow {
+            part: Component { name: text(), version: text(), purl: text(), path: text() },
+            ecosystem: text(),
+            identified_by: text(),
+            counts: Counts { total: 4, critical: 1, high: 1, medium: 1, low: 1, cleared: 2 },
+            findings: vec![row(evil).id],
+            upgrade_to: None,
+            reachability: Some(Reachability::Other(text())),
+            raw: json!({ evil: evil }),
+        },
+        places: vec![text(); 9],
+        target: has_target.then(text),
+        clears: 2,
+        of: 4,
+        without_fix: vec![row(evil); 10],
+    }
+}
+
+fn chain(evil: &str) -> Chain {
+    let text = || Hostile::from(evil);
+    let step = |kind| Step {
+        kind,
+        place: Place { file: text(), class: text(), method: text(), archive: text(), line: 3, ..Place::default() },
+        finding: Some(row(evil).id),
+        category: text(),
+        severity: Severity::Other(text()),
+        api_method: text(),
+        api_path: text(),
+        description: text(),
+        poc_script: text(),
+        poc_output: text(),
+    };
+    Chain {
+        id: row(evil).id,
+        title: text(),
+        category: text(),
+        severity: Severity::Other(text()),
+        cwe: text(),
+        description: text(),
+        impact: text(),
+        precondition: text(),
+        fix: Fix::Text(text()),
+        findings: vec![row(evil).id],
+        steps: vec![step(StepKind::Entry), step(StepKind::Call), step(StepKind::Other(text())), step(StepKind::Sink)],
+        created: None,
+        raw: json!({ evil: evil, "nested": { evil: [evil] } }),
+    }
 }
 
 #[test]
@@ -294,7 +421,7 @@ fn a_task_without_findings_says_what_that_rests_on() {
     if let Some(summary) = &mut done.summary {
         summary.advisory_date = "2026-11-01".into();
     }
-    let overview = Overview { counts: done.counts, task: done, top: Vec::new() };
+    let overview = Overview { counts: done.counts, task: done, top: Vec::new(), parts: Parts::default() };
     let html = TaskPage::new(chrome("x"), &overview).render().unwrap();
     assert!(html.contains("No known vulnerability was found in 3 identified components."), "{html}");
     assert!(html.contains("2026-11-01") && html.contains("1 archive that could not be identified"), "{html}");
@@ -304,7 +431,7 @@ fn a_task_without_findings_says_what_that_rests_on() {
 fn only_a_task_that_can_still_change_is_watched_and_can_be_stopped() {
     let id: TaskId = "shop".parse().unwrap();
     for (status, changes) in [(Status::Created, true), (Status::Running, true), (Status::Done, false), (Status::Failed, false)] {
-        let overview = Overview { task: task("shop", status.clone()), counts: None, top: Vec::new() };
+        let overview = Overview { task: task("shop", status.clone()), counts: None, top: Vec::new(), parts: Parts::default() };
         let html = TaskPage::new(chrome("x"), &overview).render().unwrap();
         let live = html.contains(&format!("data-live=\"{}\"", crate::gateway::web::urls::task_live(&id)));
         assert_eq!(

@@ -4,7 +4,8 @@ use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 
 use crate::contract::results;
-use crate::gateway::domain::finding::Severity;
+use crate::gateway::domain::finding::{Reachability, Severity};
+use crate::gateway::domain::finding_filter::Reached;
 use crate::gateway::domain::task::Status;
 use crate::platform::clock::Timestamp;
 
@@ -70,9 +71,56 @@ impl SeverityView {
     }
 }
 
+/// How well vulnerable code is reached: CSS class, word, and what the word means.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct ReachView {
+    pub(in crate::gateway) kind: &'static str,
+    pub(in crate::gateway) word: String,
+    pub(in crate::gateway) meaning: &'static str,
+}
+
+impl ReachView {
+    pub(in crate::gateway) fn of(reachability: &Reachability) -> Self {
+        let (kind, word, meaning) = match reachability {
+            Reachability::Known(known) => {
+                let (kind, meaning) = match known {
+                    results::Reachability::Reachable => (
+                        "reachable",
+                        "A path of calls leads from an entry point of the artifact to the vulnerable code. It was read from the \
+bytecode; nothing was executed.",
+                    ),
+                    results::Reachability::PresentNoPath => (
+                        "no-path",
+                        "The vulnerable code is in the artifact, and no path of calls to it was seen. There may be one all the same: \
+calls made by reflection or by configuration cannot be seen.",
+                    ),
+                    results::Reachability::Unknown => (
+                        "unknown",
+                        "Nothing can be said: classes are loaded while the program runs, could not be read, or a limit of the \
+analysis was reached. Treat it as reachable.",
+                    ),
+                    results::Reachability::NotPresent => (
+                        "cleared",
+                        "The class that makes this version vulnerable is not in the artifact. The finding is cleared: it is listed \
+last and counted apart.",
+                    ),
+                };
+                (kind, Reached(*known).word().to_owned(), meaning)
+            }
+            Reachability::Other(word) => ("other", word.short(40), "This portal does not know this word of the service."),
+        };
+        Self { kind, word, meaning }
+    }
+}
+
 /// `1 finding`, `7 findings`.
 pub(in crate::gateway) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A name in pieces between which a line may break: after colons and slashes.
+pub(in crate::gateway) fn breakable(name: &str) -> Vec<String> {
+    name.split_inclusive([':', '/']).map(str::to_owned).collect()
 }
 
 /// `512 bytes`, `1.4 MB`; decimal units.
