@@ -95,11 +95,13 @@ pub(crate) fn from_browser(info: &Value) -> Result<(Captured, Holds), &'static s
         return Err("The browser has no session to save yet. Sign in there first.");
     }
     let mut info: SessionInfo = serde_json::from_value(info.clone()).map_err(|_| STRANGE)?;
-    let named = |cookie: &Value| cookie.get("name").is_some_and(Value::is_string) && cookie.get("value").is_some_and(Value::is_string);
+    let named =
+        |cookie: &Value| cookie.get("name").is_some_and(Value::is_string) && cookie.get("value").is_some_and(Value::is_string);
     if !info.cookies.iter().all(named) || !info.headers.iter().all(Value::is_object) {
         return Err(STRANGE);
     }
-    let storage = |value: &Value| value.as_object().map_or(Some(0), |map| Some(map.len())).filter(|_| value.is_null() || value.is_object());
+    let storage =
+        |value: &Value| value.as_object().map_or(Some(0), |map| Some(map.len())).filter(|_| value.is_null() || value.is_object());
     let stored = storage(&info.local_storage).ok_or(STRANGE)? + storage(&info.session_storage).ok_or(STRANGE)?;
     let holds = Holds { cookies: info.cookies.len(), headers: info.headers.len(), stored };
     if holds.cookies > MOST || holds.headers > MOST || holds.stored > MOST {
@@ -235,7 +237,8 @@ mod tests {
 
     #[test]
     fn typed_lines_become_a_session_of_the_host() {
-        let (captured, holds) = typed("sid = abc=1\n\n theme=dark\n", "Authorization: Bearer x:y", "https://a.example/app").unwrap();
+        let (captured, holds) =
+            typed("sid = abc=1\n\n theme=dark\n", "Authorization: Bearer x:y", "https://a.example/app").unwrap();
         assert_eq!(holds, Holds { cookies: 2, headers: 1, stored: 0 });
         assert_eq!(format!("{captured:?}"), "[secret]");
         let info = captured.reveal().unwrap();
@@ -246,11 +249,22 @@ mod tests {
 
     #[test]
     fn every_wrong_line_is_told_by_its_number_and_not_by_its_content() {
-        let problems = typed("good=1\nno equals\n\nbad name=2\na=b; Path=/", "Cookie: a=b\nX\nHost: a\n: v\nX-Y:", "https://a.example").unwrap_err();
+        let problems =
+            typed("good=1\nno equals\n\nbad name=2\na=b; Path=/", "Cookie: a=b\nX\nHost: a\n: v\nX-Y:", "https://a.example")
+                .unwrap_err();
         let at: Vec<_> = problems.iter().map(|problem| (problem.field, problem.line)).collect();
         assert_eq!(
             at,
-            [("cookies", 2), ("cookies", 4), ("cookies", 5), ("headers", 1), ("headers", 2), ("headers", 3), ("headers", 4), ("headers", 5)]
+            [
+                ("cookies", 2),
+                ("cookies", 4),
+                ("cookies", 5),
+                ("headers", 1),
+                ("headers", 2),
+                ("headers", 3),
+                ("headers", 4),
+                ("headers", 5)
+            ]
         );
         assert_eq!(typed(" \n", "", "https://a.example").unwrap_err().len(), 1);
         assert!(typed("a=\u{7}", "", "https://a.example").is_err() && typed("ä=1", "", "https://a.example").is_err());
@@ -265,7 +279,14 @@ mod tests {
         let kept = captured.reveal().unwrap();
         assert_eq!(kept.cookies[0]["priority"], json!("High"));
         assert_eq!(kept.headers[0]["requestHeaders"], json!([{"name": "X-A", "value": "1"}]));
-        for bad in [json!(null), json!("x"), json!({}), json!({"cookies": [1]}), json!({"cookies": [{"name": "a"}]}), json!({"localStorage": "x"})] {
+        for bad in [
+            json!(null),
+            json!("x"),
+            json!({}),
+            json!({"cookies": [1]}),
+            json!({"cookies": [{"name": "a"}]}),
+            json!({"localStorage": "x"}),
+        ] {
             assert!(from_browser(&bad).is_err(), "{bad}");
         }
     }

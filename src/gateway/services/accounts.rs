@@ -46,7 +46,8 @@ impl Accounts {
         info: &Value,
     ) -> Result<(), Error> {
         let role = account::role(role).map_err(invalid)?;
-        let url = draft::address(url).map_err(invalid)?.ok_or_else(|| invalid("Open a page of the target in the browser first."))?;
+        let url =
+            draft::address(url).map_err(invalid)?.ok_or_else(|| invalid("Open a page of the target in the browser first."))?;
         let captured = account::from_browser(info).map_err(invalid)?;
         self.keep(actor, at, self.made((role, url), captured, false)).await
     }
@@ -86,7 +87,12 @@ impl Accounts {
             .await
     }
 
-    fn made(&self, (role, url): (crate::platform::hostile::Hostile, String), captured: (Captured, Holds), typed: bool) -> Account {
+    fn made(
+        &self,
+        (role, url): (crate::platform::hostile::Hostile, String),
+        captured: (Captured, Holds),
+        typed: bool,
+    ) -> Account {
         let (captured, holds) = captured;
         Account { role, url, captured, holds, at: self.clock.now(), typed }
     }

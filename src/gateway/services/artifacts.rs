@@ -57,7 +57,13 @@ impl Artifacts {
     }
 
     /// Adds a file to scan. The same file twice stays one.
-    pub(in crate::gateway) async fn add(&self, actor: &Actor, at: (&DraftId, &str), file: File, about: About) -> Result<(), Error> {
+    pub(in crate::gateway) async fn add(
+        &self,
+        actor: &Actor,
+        at: (&DraftId, &str),
+        file: File,
+        about: About,
+    ) -> Result<(), Error> {
         let most = self.drafts.settings().files;
         self.drafts
             .change(actor, at, |draft: &mut Draft| {

@@ -75,7 +75,9 @@ fn allowed(service: &settings::Service) -> Vec<String> {
 fn missing(error: &Error) -> Option<&'static str> {
     let Error::Upstream(error) = error else { return None };
     match error.kind {
-        Kind::NotFound => Some("The scanning service has no browser to offer here. Give cookies or headers in the form below instead."),
+        Kind::NotFound => {
+            Some("The scanning service has no browser to offer here. Give cookies or headers in the form below instead.")
+        }
         Kind::TooMany { .. } => Some(
             "All browsers of the scanning service are in use. Try again in a few minutes, or give cookies or headers in the form below.",
         ),

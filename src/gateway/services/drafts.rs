@@ -64,7 +64,9 @@ impl Drafts {
         if self.list(actor).await?.len() >= self.settings.per_person {
             self.store.remove(&list(actor), id.as_str()).await?;
             let most = self.settings.per_person;
-            return Err(Error::Conflict(format!("You have {most} drafts, which is the most. Go on with one of them, or delete one.")));
+            return Err(Error::Conflict(format!(
+                "You have {most} drafts, which is the most. Go on with one of them, or delete one."
+            )));
         }
         let sealed = self.seal(actor, RECORD, &id, &draft)?;
         self.store.put(&key(actor, RECORD, &id), sealed, Some(lifetime)).await?;

@@ -67,7 +67,9 @@ impl Launch {
             Err(Error::Upstream(error)) if error.code == Some(i64::from(codes::OWNERSHIP_MISSING)) => {
                 Ok(Outcome::OwnershipMissing)
             }
-            Err(Error::Upstream(error)) if matches!(error.kind, Kind::Invalid | Kind::Conflict | Kind::NotFound | Kind::Forbidden) => {
+            Err(Error::Upstream(error))
+                if matches!(error.kind, Kind::Invalid | Kind::Conflict | Kind::NotFound | Kind::Forbidden) =>
+            {
                 Ok(Outcome::Refused(error.text))
             }
             Err(error) => Err(error),
@@ -116,7 +118,11 @@ fn body(draft: &Draft, notes: &Notes) -> Result<CreateTask, Error> {
         sandbox_home_page_url: target,
         sandbox_target_service_url: first.target.clone(),
         sandbox_auth_infos: auth_infos(draft)?,
-        browser_box_id: notes.box_id.as_ref().filter(|_| draft.accounts.iter().any(|account| !account.typed)).map(|id| id.raw().to_owned()),
+        browser_box_id: notes
+            .box_id
+            .as_ref()
+            .filter(|_| draft.accounts.iter().any(|account| !account.typed))
+            .map(|id| id.raw().to_owned()),
         source_code_infos: sources(draft),
         ..CreateTask::default()
     };
@@ -157,8 +163,6 @@ fn auth_infos(draft: &Draft) -> Result<Option<Value>, Error> {
 }
 
 fn sources(draft: &Draft) -> Option<Value> {
-    let source = |source: &crate::gateway::domain::draft::Source| {
-        serde_json::json!({ "type": source.kind.as_str(), "sourceCode": source.sha256, "fileName": source.file_name.raw() })
-    };
+    let source = |source: &crate::gateway::domain::draft::Source| serde_json::json!({ "type": source.kind.as_str(), "sourceCode": source.sha256, "fileName": source.file_name.raw() });
     (!draft.sources.is_empty()).then(|| draft.sources.iter().map(source).collect())
 }

@@ -74,19 +74,29 @@ fn drafts(config: &mut ServiceConfig) {
         .service(web::resource(urls::DRAFT_SKIP).route(web::post().to(drafts::skip)))
         .service(web::resource(urls::DRAFT_ARTIFACT).route(web::get().to(artifacts::list)).route(web::post().to(artifacts::add)))
         .service(web::resource(urls::DRAFT_ARTIFACT_REMOVE).route(web::post().to(artifacts::remove)))
-        .service(web::resource(urls::DRAFT_TARGET).route(web::get().to(diagnostics::show)).route(web::post().to(diagnostics::save)))
+        .service(
+            web::resource(urls::DRAFT_TARGET).route(web::get().to(diagnostics::show)).route(web::post().to(diagnostics::save)),
+        )
         .service(web::resource(urls::DRAFT_TARGET_CHECK).route(web::post().to(diagnostics::check)))
         .service(web::resource(urls::DRAFT_TARGET_STAGES).route(web::get().to(diagnostics::stages)))
         .service(web::resource(urls::DRAFT_TARGET_REPEAT).route(web::post().to(diagnostics::repeat)))
-        .service(web::resource(urls::DRAFT_OWNERSHIP).route(web::get().to(ownership::show)).route(web::post().to(ownership::verify)))
+        .service(
+            web::resource(urls::DRAFT_OWNERSHIP).route(web::get().to(ownership::show)).route(web::post().to(ownership::verify)),
+        )
         .service(web::resource(urls::DRAFT_OWNERSHIP_FILE).route(web::get().to(ownership::file)))
-        .service(web::resource(urls::DRAFT_SOURCE).route(web::get().to(artifacts::sources)).route(web::post().to(artifacts::add_source)))
+        .service(
+            web::resource(urls::DRAFT_SOURCE)
+                .route(web::get().to(artifacts::sources))
+                .route(web::post().to(artifacts::add_source)),
+        )
         .service(web::resource(urls::DRAFT_SOURCE_REMOVE).route(web::post().to(artifacts::remove_source)))
         .service(web::resource(urls::DRAFT_ACCOUNTS).route(web::get().to(accounts::list)).route(web::post().to(accounts::add)))
         .service(web::resource(urls::DRAFT_ACCOUNT_REMOVE).route(web::post().to(accounts::remove)))
         .service(web::resource(urls::DRAFT_BROWSER).route(web::post().to(accounts::open_browser)))
         .service(web::resource(urls::DRAFT_SESSION).route(web::post().to(accounts::capture)))
-        .service(web::resource(urls::DRAFT_OPTIONS).route(web::get().to(drafts::options)).route(web::post().to(drafts::save_options)))
+        .service(
+            web::resource(urls::DRAFT_OPTIONS).route(web::get().to(drafts::options)).route(web::post().to(drafts::save_options)),
+        )
         .service(web::resource(urls::DRAFT_CHECK).route(web::get().to(launch::show)).route(web::post().to(launch::start)));
 }
 

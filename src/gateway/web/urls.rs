@@ -61,8 +61,7 @@ pub(in crate::gateway) const READYZ: &str = "/readyz";
 pub(in crate::gateway) const HEALTHZ: &str = "/healthz";
 
 /// Pages a sign-in may return to. Everything else returns to the home page.
-pub(in crate::gateway) const RETURN_TARGETS: &[&str] =
-    &[
+pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     HOME,
     TASKS,
     TASKS_NEW,

@@ -42,7 +42,10 @@ impl JsonBody {
                 None => break,
                 Some(Err(_)) => return Err(WebError::bad_request("The sending was cut. Nothing was saved.")),
                 Some(Ok(chunk)) if body.len() + chunk.len() > most => {
-                    return Err(WebError::too_large(format!("More than {} kB are not taken here. Nothing was saved.", most / 1024)));
+                    return Err(WebError::too_large(format!(
+                        "More than {} kB are not taken here. Nothing was saved.",
+                        most / 1024
+                    )));
                 }
                 Some(Ok(chunk)) => body.extend_from_slice(&chunk),
             }

@@ -69,9 +69,7 @@ pub(in crate::gateway) async fn add(
     let typed = Typed { role: if role == "own" { own_role } else { role }, url, cookies, headers };
     match services.accounts.add(&actor, (&id, &v), &typed).await.map_err(at_step(&id, Step::Accounts))? {
         Ok(()) => Ok(page.go_with_news(&urls::step(&id, Step::Accounts), Flash::AccountSaved)),
-        Err(problems) => {
-            show(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, Some((typed, problems))).await
-        }
+        Err(problems) => show(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, Some((typed, problems))).await,
     }
 }
 

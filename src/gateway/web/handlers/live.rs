@@ -1,9 +1,9 @@
 //! The status of a task as server-sent events.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data};
-use actix_web::HttpResponse;
 use futures_util::StreamExt as _;
 
 use crate::contract::ids::TaskId;

@@ -1,7 +1,12 @@
 //! The portal's pages, driven through the real routes and middleware against a programmable scanning service on a socket.
 
+mod accounts;
 mod bench;
+mod diagnostics;
+mod drafts;
 mod keys;
+mod launch;
+mod ownership;
 mod rig;
 mod scan_bench;
 mod scan_service;

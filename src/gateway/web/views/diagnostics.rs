@@ -40,7 +40,15 @@ impl StageRow {
         };
         let took = stage.took.map(|took| format!("{} ms", took.as_millis())).unwrap_or_default();
         let hint = stage.hint.short(600);
-        Self { name: stage.name.short(40), question: stage.description.short(200), kind, word, seen: stage.info.code(), took, hint }
+        Self {
+            name: stage.name.short(40),
+            question: stage.description.short(200),
+            kind,
+            word,
+            seen: stage.info.code(),
+            took,
+            hint,
+        }
     }
 }
 
@@ -69,8 +77,18 @@ impl Stages {
         };
         match look {
             Look::None => plain("none", "created", "Not checked", "This address was not checked yet."),
-            Look::Gone => plain("gone", "created", "Not kept", "The result of the last check is no longer kept. Check again to see how things are now."),
-            Look::Trouble => plain("trouble", "other", "No answer", "The scanning service did not tell how the check stands. Looking again may help."),
+            Look::Gone => plain(
+                "gone",
+                "created",
+                "Not kept",
+                "The result of the last check is no longer kept. Check again to see how things are now.",
+            ),
+            Look::Trouble => plain(
+                "trouble",
+                "other",
+                "No answer",
+                "The scanning service did not tell how the check stands. Looking again may help.",
+            ),
             Look::Seen(diagnosis) => Self::seen(diagnosis),
         }
     }
@@ -82,7 +100,9 @@ impl Stages {
             State::Finished if diagnosis.is_reached() => {
                 ("passed", "done", "Reachable", "The scanning service reaches the target.".to_owned())
             }
-            State::Finished if failed => ("failed", "failed", "Not reachable", "The scanning service does not reach the target yet.".to_owned()),
+            State::Finished if failed => {
+                ("failed", "failed", "Not reachable", "The scanning service does not reach the target yet.".to_owned())
+            }
             State::Finished => ("failed", "failed", "Not complete", "The check ended before all of its stages did.".to_owned()),
             State::Other(said) => ("gone", "other", "Not known", format!("The scanning service says: {}", said.short(60))),
         };

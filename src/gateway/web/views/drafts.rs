@@ -213,9 +213,5 @@ fn as_kept(draft: &Draft) -> Typed {
         let service = Hostile::raw(&artifact.service).to_owned();
         (service, artifact.target.clone().unwrap_or_default(), AboutProblems::default())
     };
-    Typed {
-        project: draft.project.raw().to_owned(),
-        problem: None,
-        artifacts: draft.artifacts.iter().map(about).collect(),
-    }
+    Typed { project: draft.project.raw().to_owned(), problem: None, artifacts: draft.artifacts.iter().map(about).collect() }
 }

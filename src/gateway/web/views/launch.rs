@@ -86,7 +86,13 @@ fn part(held: &Held, step: Step, look: &Look) -> Option<Part> {
         Step::Artifact => ("What is scanned", draft.artifacts.iter().map(artifact).collect(), "No file yet."),
         Step::Target => {
             let mut lines: Vec<String> = draft.target.iter().map(|target| plain(&target.url)).collect();
-            lines.extend(draft.target.iter().filter_map(|target| target.login_url.as_deref()).map(|url| format!("Sign-in page: {}", plain(url))));
+            lines.extend(
+                draft
+                    .target
+                    .iter()
+                    .filter_map(|target| target.login_url.as_deref())
+                    .map(|url| format!("Sign-in page: {}", plain(url))),
+            );
             ("Target", lines, "None: the files alone are looked through.")
         }
         Step::Ownership => {
@@ -95,11 +101,15 @@ fn part(held: &Held, step: Step, look: &Look) -> Option<Part> {
             ("Ownership", proved.map(line).into_iter().collect(), "Not verified in this draft.")
         }
         Step::Source => {
-            let line = |source: &crate::gateway::domain::draft::Source| format!("{} ({})", source.file_name.short(120), kind(source.kind));
+            let line = |source: &crate::gateway::domain::draft::Source| {
+                format!("{} ({})", source.file_name.short(120), kind(source.kind))
+            };
             ("Source code", draft.sources.iter().map(line).collect(), "None.")
         }
         Step::Accounts => {
-            let line = |account: &crate::gateway::domain::account::Account| format!("{} at {}", role(&account.role), plain(&account.url));
+            let line = |account: &crate::gateway::domain::account::Account| {
+                format!("{} at {}", role(&account.role), plain(&account.url))
+            };
             ("Accounts", draft.accounts.iter().map(line).collect(), "None: nobody is signed in during the scan.")
         }
         Step::Options => ("Project", vec![name(draft, 200), "Language: Java".to_owned()], ""),
