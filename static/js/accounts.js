@@ -175,6 +175,9 @@
       const page = new DOMParser().parseFromString(await saved.text(), "text/html");
       place.replaceChildren(document.importNode(page.querySelector("[data-accounts]"), true));
       for (const input of document.querySelectorAll("input[data-version]")) input.value = version();
+      // The step is done now: it is left by going on, not by skipping.
+      for (const skip of document.querySelectorAll("[data-skip]")) skip.hidden = true;
+      for (const link of document.querySelectorAll("[data-continue]")) link.hidden = false;
       say("The session was saved. Add another account, or continue.");
     } catch (error) {
       say("");
