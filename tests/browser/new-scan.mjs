@@ -131,8 +131,6 @@ async function accounts(page) {
   assert.equal(new Set(asked.map((one) => one.messageId)).size, asked.length, 'ids are unique');
   assert.ok(asked.every((one) => one.origin === new URL(demo.portal).origin));
   assert.ok(!(await page.content()).includes('captured-secret'), 'what was captured is on no page');
-  await page.getByText('Give cookies and headers instead').click();
-  await page.getByLabel('Cookies').waitFor();
   await page.getByLabel('Cookies').fill('fine=1\nnot a cookie');
   await page.getByRole('button', { name: 'Save the account' }).click();
   await page.getByText('Line 2:').waitFor();

@@ -16,6 +16,8 @@ use crate::platform::hostile::Hostile;
 pub(crate) const LANGUAGE: &str = "JAVA";
 /// File names it takes as artifacts.
 pub(crate) const ENDINGS: [&str; 3] = [".jar", ".war", ".ear"];
+/// File names it takes as source code.
+const SOURCE_ENDINGS: [&str; 1] = [".zip"];
 /// The longest name of a service of a group, in characters.
 pub(crate) const MAX_SERVICE_NAME: usize = 80;
 const MAX_ADDRESS: usize = 2000;
@@ -304,7 +306,7 @@ pub(crate) fn source_name(name: &str) -> Result<(), &'static str> {
     if lower.is_empty() {
         return Err("Choose a file.");
     }
-    if lower.ends_with(".zip") { Ok(()) } else { Err("Choose a .zip file.") }
+    if SOURCE_ENDINGS.iter().any(|ending| lower.ends_with(ending)) { Ok(()) } else { Err("Choose a .zip file.") }
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ impl Artifacts {
 
     /// Takes an artifact out.
     pub(in crate::gateway) async fn remove(&self, actor: &Actor, at: (&DraftId, &str), row: usize) -> Result<(), Error> {
-        self.drafts.change(actor, at, |draft: &mut Draft| Ok(take(&mut draft.artifacts, row))).await
+        self.drafts.change(actor, at, |draft: &mut Draft| take(&mut draft.artifacts, row)).await
     }
 
     /// Adds source code.
@@ -124,7 +124,7 @@ impl Artifacts {
 
     /// Takes source code out.
     pub(in crate::gateway) async fn remove_source(&self, actor: &Actor, at: (&DraftId, &str), row: usize) -> Result<(), Error> {
-        self.drafts.change(actor, at, |draft: &mut Draft| Ok(take(&mut draft.sources, row))).await
+        self.drafts.change(actor, at, |draft: &mut Draft| take(&mut draft.sources, row)).await
     }
 }
 
@@ -132,8 +132,11 @@ fn room(have: usize, most: usize) -> Result<(), Error> {
     if have < most { Ok(()) } else { Err(Error::Invalid(format!("A draft takes at most {most} files. Remove one first."))) }
 }
 
-fn take<T>(rows: &mut Vec<T>, row: usize) {
+/// A row that is not there is out already.
+#[expect(clippy::unnecessary_wraps, reason = "a change of a draft may refuse")]
+fn take<T>(rows: &mut Vec<T>, row: usize) -> Result<(), Error> {
     if row < rows.len() {
         rows.remove(row);
     }
+    Ok(())
 }

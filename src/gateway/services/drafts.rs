@@ -236,3 +236,7 @@ fn context(actor: &Actor, id: &DraftId) -> String {
 fn spelled(version: Version) -> String {
     format!("{:016x}", version.0)
 }
+
+#[cfg(test)]
+#[path = "drafts_tests.rs"]
+mod tests;

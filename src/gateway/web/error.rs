@@ -15,7 +15,7 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) status: StatusCode,
     pub(in crate::gateway) title: &'static str,
     /// What happened, in plain words.
-    pub(in crate::gateway) words: String,
+    pub(in crate::gateway) words: Box<str>,
     /// What to do next.
     pub(in crate::gateway) hint: &'static str,
     /// Seconds.
@@ -30,7 +30,16 @@ pub(in crate::gateway) struct WebError {
 
 impl WebError {
     fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
-        Self { status, title, words: words.into(), hint, retry_after: None, cause: None, sign_in: None, back: None }
+        Self {
+            status,
+            title,
+            words: words.into().into_boxed_str(),
+            hint,
+            retry_after: None,
+            cause: None,
+            sign_in: None,
+            back: None,
+        }
     }
 
     /// The page for a status that has no words of its own.

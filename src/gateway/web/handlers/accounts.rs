@@ -107,7 +107,7 @@ pub(in crate::gateway) async fn open_browser(
 /// What the script sends of a session; never logged, never shown.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Session {
+struct Sent {
     v: String,
     role: String,
     url: String,
@@ -123,7 +123,7 @@ pub(in crate::gateway) async fn capture(
     body: JsonBody,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let sent: Session = body.read(services.drafts.settings().session_bytes).await?;
+    let sent: Sent = body.read(services.drafts.settings().session_bytes).await?;
     services.accounts.capture(&actor, (&id, &sent.v), (&sent.role, &sent.url), &sent.session_info).await?;
     let held = services.drafts.get(&actor, &id).await?;
     page.show(&TableAlone::new(&page.chrome("", ""), &held))

@@ -61,7 +61,7 @@ async fn again(
 fn trouble(error: Error) -> Result<String, WebError> {
     let is_theirs = matches!(error, Error::Upstream(_) | Error::Unusable(_));
     let refused = WebError::from(error);
-    if is_theirs && refused.sign_in.is_none() { Ok(refused.words) } else { Err(refused) }
+    if is_theirs && refused.sign_in.is_none() { Ok(refused.words.into()) } else { Err(refused) }
 }
 
 #[derive(Deserialize)]

@@ -22,10 +22,10 @@ pub(in crate::gateway) async fn headers(
     let site = Context::of(answer.request()).site;
     let secure = site.as_ref().is_some_and(|site| site.is_secure());
     let framers = site.as_ref().map(|site| site.frame_ancestors.as_str()).filter(|framers| !framers.is_empty() && !public);
-    let frames = answer.response().extensions().get::<Frames>().map(Frames::directive).unwrap_or_default();
+    let embedded = answer.response().extensions().get::<Frames>().map(Frames::directive).unwrap_or_default();
     let headers = answer.headers_mut();
     // A handler may be stricter (a report is sandboxed), never laxer by omission.
-    default(headers, "content-security-policy", &format!("{CSP}{}{frames}", framers.unwrap_or("'none'")));
+    default(headers, "content-security-policy", &format!("{CSP}{}{embedded}", framers.unwrap_or("'none'")));
     if framers.is_none() {
         set(headers, "x-frame-options", "DENY");
     }
