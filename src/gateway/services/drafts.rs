@@ -59,17 +59,16 @@ impl Drafts {
         let now = self.clock.now();
         let lifetime = Duration::from_secs(self.settings.days * 86_400);
         let draft = Draft::new(id.clone(), project, now, now.after(lifetime));
-        // Into the list first: two begun at once both count.
-        self.store.add(&list(actor), id.as_str(), Some(lifetime)).await?;
-        if self.list(actor).await?.len() >= self.settings.per_person {
-            self.store.remove(&list(actor), id.as_str()).await?;
-            let most = self.settings.per_person;
-            return Err(Error::Conflict(format!(
-                "You have {most} drafts, which is the most. Go on with one of them, or delete one."
-            )));
-        }
         let sealed = self.seal(actor, RECORD, &id, &draft)?;
         self.store.put(&key(actor, RECORD, &id), sealed, Some(lifetime)).await?;
+        self.store.add(&list(actor), id.as_str(), Some(lifetime)).await?;
+        // Counted when it is there: of two begun at once, each sees both.
+        if self.list(actor).await?.len() > self.settings.per_person {
+            self.delete(actor, &id).await?;
+            let most = self.settings.per_person;
+            let words = format!("You have {most} drafts, which is the most. Go on with one of them, or delete one.");
+            return Err(Error::Conflict(words));
+        }
         Ok(id)
     }
 
@@ -80,8 +79,9 @@ impl Drafts {
             let Ok(known) = DraftId::try_from(id.clone()) else { continue };
             match self.get(actor, &known).await {
                 Ok(held) => found.push(held),
-                // Begun this moment or over: the list is tidied when a draft is deleted or all have run out.
-                Err(Error::NotFound) => {}
+                Err(Error::NotFound) => {
+                    self.store.remove(&list(actor), &id).await?;
+                }
                 Err(error) => return Err(error),
             }
         }
