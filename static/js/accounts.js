@@ -204,6 +204,7 @@
     await refresh();
   };
 
+  find("without").hidden = true;
   begin.hidden = false;
   openButton.addEventListener("click", open);
   saveButton.addEventListener("click", save);
