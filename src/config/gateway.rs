@@ -16,6 +16,7 @@ pub struct Gateway {
     pub keys: Vec<SealingKey>,
     pub upstream: Upstream,
     pub limits: Limits,
+    pub drafts: Drafts,
     /// By tenant id.
     pub tenants: BTreeMap<String, Tenant>,
 }
@@ -111,6 +112,23 @@ pub struct Limits {
     pub live_poll_ms: u64,
 }
 
+/// Bounds of new scans that are being prepared.
+#[derive(Clone, Debug)]
+pub struct Drafts {
+    /// A draft is kept this long after it was begun.
+    pub days: u64,
+    /// Drafts a person may have at once.
+    pub per_person: usize,
+    /// Artifacts, and source archives, of one draft.
+    pub files: usize,
+    /// Accounts of one draft.
+    pub accounts: usize,
+    /// The largest captured session.
+    pub session_bytes: usize,
+    /// Answers to what pages ask by themselves are shared by all tabs for this long.
+    pub poll_memory_ms: u64,
+}
+
 #[derive(Clone, Debug)]
 pub struct Tenant {
     /// Shown in headings.
@@ -180,6 +198,8 @@ pub struct Service {
     /// `/scanner` unless the service is mounted elsewhere.
     pub prefix: String,
     pub public_auth: PublicAuth,
+    /// Origins embedded browsers may come from; empty: the origin of `base_url`.
+    pub browser_origins: Vec<String>,
     /// A server key to start with, taken into the vault when the tenant has none there.
     pub server_key: Option<Secret>,
 }

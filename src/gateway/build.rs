@@ -11,16 +11,23 @@ use super::StartError;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::services::Services;
+use super::services::accounts::Accounts;
+use super::services::artifacts::Artifacts;
+use super::services::browsers::Browsers;
 use super::services::chains::Chains;
 use super::services::components::Components;
 use super::services::credentials::Credentials;
+use super::services::diagnostics::Diagnostics;
 use super::services::directory::Directory;
+use super::services::drafts::Drafts;
 use super::services::findings::Findings;
 use super::services::groups::Groups;
 use super::services::health::Health;
 use super::services::home::Home;
 use super::services::keys::Keys;
+use super::services::launch::Launch;
 use super::services::live::Live;
+use super::services::ownership::Ownerships;
 use super::services::reports::Reports;
 use super::services::share_page::SharePages;
 use super::services::shares::Shares;
@@ -97,7 +104,7 @@ impl<'a> Base<'a> {
 }
 
 fn services(base: &Base<'_>) -> Services {
-    let Base { settings, clock, shutdown, store, ring, vault, directory, .. } = base;
+    let Base { settings, clock, shutdown, tenants, store, ring, vault, directory } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let refresh = RefreshSettings {
         ahead: Duration::from_secs(settings.session.refresh_ahead_seconds),
@@ -105,11 +112,21 @@ fn services(base: &Base<'_>) -> Services {
     };
     let source = TokenSource::new(tokens.clone(), (*clock).clone(), refresh, (*shutdown).clone());
     let credentials = Credentials::new(directory.clone(), source, vault.clone());
-    let tasks = Tasks::new(credentials.clone());
-    let chains = Chains::new(credentials.clone(), tasks.clone());
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
+    let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
+    // Shorter than the pace: a single watcher always gets a new answer.
+    let tasks = Tasks::new(credentials.clone(), memory.min(pace.mul_f32(0.9)));
+    let chains = Chains::new(credentials.clone(), tasks.clone());
+    let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
     Services {
+        accounts: Accounts::new(drafts.clone(), (*clock).clone()),
+        artifacts: Artifacts::new(drafts.clone()),
+        browsers: Browsers::new(credentials.clone(), drafts.clone(), tenants),
+        diagnostics: Diagnostics::new(credentials.clone(), drafts.clone(), memory),
+        launch: Launch::new(credentials.clone(), drafts.clone()),
+        ownership: Ownerships::new(credentials.clone(), drafts.clone(), (*clock).clone()),
+        drafts,
         findings: Findings::new(credentials.clone(), tasks.clone(), chains.clone()),
         chains,
         components: Components::new(credentials.clone(), tasks.clone()),

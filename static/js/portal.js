@@ -101,15 +101,10 @@
     const sha256 = form.querySelector("input[name=sha256]");
     const name = form.querySelector("input[name=file_name]");
     const csrf = form.querySelector("input[name=csrf]").value;
-    const project = form.querySelector("input[name=project]");
     let stop = null;
 
     const show = (element, visible) => { element.hidden = !visible; };
     const idle = () => { submit.disabled = false; show(cancel, false); };
-
-    file.addEventListener("change", () => {
-      if (file.files.length && project.value.trim() === "") project.value = file.files[0].name;
-    });
 
     const hash = (chosen) => new Promise((resolve, reject) => {
       const worker = new Worker(form.dataset.worker);
@@ -149,12 +144,11 @@
     });
 
     const finish = (digest) => {
-      tell("The file is there. Starting the scan.");
+      tell("The file is there.");
       sha256.value = digest;
       name.value = file.files[0].name;
+      // The form goes without its file: the hash stands for it.
       file.disabled = true;
-      form.enctype = "application/x-www-form-urlencoded";
-      form.action = form.dataset.create;
       form.submit();
     };
 
@@ -200,7 +194,7 @@
     });
     cancel.addEventListener("click", () => { if (stop) stop(); });
     again.addEventListener("click", run);
-    // Back from the task's page: the form is usable again.
+    // Back from a later page: the form is usable again.
     window.addEventListener("pageshow", (event) => { if (event.persisted) { file.disabled = false; show(panel, false); idle(); } });
   }
 })();

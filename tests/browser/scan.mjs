@@ -1,4 +1,4 @@
-// From the form of a new scan to its findings and reports.
+// From the first step of a new scan to its findings and reports.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { look } from './look.mjs';
@@ -7,10 +7,14 @@ import { look } from './look.mjs';
 export async function startScan(page, portal, jar, watch) {
   await page.goto(`${portal}/tasks/new`);
   await look(page, 'new-scan', watch);
-  const project = page.getByLabel('Project name');
+  await page.getByRole('button', { name: 'Begin' }).click();
+  await page.getByRole('heading', { name: 'Artifact', level: 1 }).waitFor();
   const seen = await observeUpload(page);
   await page.getByLabel('File', { exact: true }).setInputFiles(jar);
-  assert.match(await project.inputValue(), /selenium/, 'the name of the file is offered as the project');
+  await page.getByRole('button', { name: 'Upload the file' }).click();
+  await page.getByRole('rowheader', { name: /selenium/ }).waitFor();
+  await page.getByRole('link', { name: 'Go straight to the start' }).click();
+  await page.getByRole('heading', { name: 'Check and start', level: 1 }).waitFor();
   let loads = 0;
   page.on('load', () => { loads += 1; });
   await page.getByRole('button', { name: 'Start the scan' }).click();

@@ -37,6 +37,11 @@ fn a_browser_goes_from_sign_in_to_an_opened_share_and_every_page_is_accessible()
 }
 
 #[test]
+fn every_step_of_a_new_scan_works_with_script_and_without() {
+    run("new-scan.mjs", &[BINARY]);
+}
+
+#[test]
 fn nothing_a_hostile_service_returns_runs_or_leaves_the_origin() {
     run("hostile.mjs", &[BINARY]);
 }

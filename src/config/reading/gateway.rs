@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Backend, Claims, Gateway, Identity, Limits, Profile, PublicAuth, SealingKey, Server, Service, Session, Store, Tenant,
+    Backend, Claims, Drafts, Gateway, Identity, Limits, Profile, PublicAuth, SealingKey, Server, Service, Session, Store, Tenant,
     Upstream,
 };
 use crate::config::section::Section;
@@ -29,6 +29,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         keys: section.series("keys", key),
         upstream: section.table("upstream", upstream),
         limits: section.table("limits", limits),
+        drafts: section.table("drafts", drafts),
         tenants: section.each("tenants", &defaults, tenant),
     };
     keys_fit(section, &gateway.keys);
@@ -120,6 +121,17 @@ fn limits(section: &mut Section<'_>) -> Limits {
     }
 }
 
+fn drafts(section: &mut Section<'_>) -> Drafts {
+    Drafts {
+        days: section.number("days", 1..=365),
+        per_person: section.number("per_person", 1..=1000),
+        files: section.number("files", 1..=200),
+        accounts: section.number("accounts", 1..=100),
+        session_bytes: section.number("session_bytes", 1024..=16_777_216),
+        poll_memory_ms: section.number("poll_memory_ms", 0..=60_000),
+    }
+}
+
 fn tenant(id: &str, section: &mut Section<'_>) -> Tenant {
     section.named(id);
     let tenant = Tenant {
@@ -194,12 +206,16 @@ fn claims(section: &mut Section<'_>) -> Claims {
 
 fn service(section: &mut Section<'_>) -> Service {
     let mounted = |path: &str| path.is_empty() || (path.starts_with('/') && !path.ends_with('/') && !path.contains("//"));
-    Service {
+    let service = Service {
         base_url: section.checked("base_url", checks::WEB_ADDRESS, |text| checks::web_address(text).is_some()),
         prefix: section.checked("prefix", "a path such as /scanner", mounted),
         public_auth: section.choice("public_auth", ("none", PublicAuth::None), &[("sk", PublicAuth::Sk)]),
+        browser_origins: section.list("browser_origins"),
         server_key: section.optional_secret("server_key"),
-    }
+    };
+    let is_origin = |text: &str| checks::origin(text).is_some();
+    section.every("browser_origins", &service.browser_origins, "an origin such as https://scan.example.com", is_origin);
+    service
 }
 
 fn keys_fit(section: &mut Section<'_>, keys: &[SealingKey]) {

@@ -1,5 +1,7 @@
 //! Network diagnostics: whether the service reaches a target (WIRE 7).
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::platform::hostile::Hostile;
@@ -10,6 +12,10 @@ pub(crate) struct Diagnosis {
     pub id: String,
     pub target: Hostile,
     pub state: State,
+    /// How many stages there are when all pass; 0 when the answer does not tell.
+    pub stage_count: u64,
+    /// The stage that runs now.
+    pub next_stage: Hostile,
     pub stages: Vec<Stage>,
     pub raw: Value,
 }
@@ -28,7 +34,12 @@ pub(crate) struct Stage {
     pub name: Hostile,
     pub description: Hostile,
     pub outcome: Outcome,
+    /// What was seen, one or more lines.
     pub info: Hostile,
+    /// What to do about a failure; empty when there is nothing to do.
+    pub hint: Hostile,
+    /// How long it took, when the answer tells.
+    pub took: Option<Duration>,
 }
 
 /// How a check ended.
@@ -41,7 +52,6 @@ pub(crate) enum Outcome {
 
 impl Diagnosis {
     /// Finished, and no check failed or stayed open. An empty list counts as reached.
-    #[cfg_attr(not(test), expect(dead_code, reason = "network checks have no page yet"))]
     pub(crate) fn is_reached(&self) -> bool {
         self.state == State::Finished && self.stages.iter().all(|stage| stage.outcome == Outcome::Pass)
     }

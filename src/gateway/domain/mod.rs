@@ -1,11 +1,13 @@
 //! Values and pure rules of the gateway: no I/O, no framework, no clock of its own.
 
+pub(in crate::gateway) mod account;
 pub(in crate::gateway) mod branding;
 pub(in crate::gateway) mod browser;
 pub(in crate::gateway) mod chain;
 pub(in crate::gateway) mod component;
 pub(in crate::gateway) mod component_filter;
 pub(in crate::gateway) mod diagnosis;
+pub(in crate::gateway) mod draft;
 pub(in crate::gateway) mod extraction_code;
 pub(in crate::gateway) mod filter;
 pub(in crate::gateway) mod finding;

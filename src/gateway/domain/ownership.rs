@@ -12,3 +12,11 @@ pub(crate) struct Challenge {
     /// `hash.txt` unless the answer names another.
     pub file_name: Hostile,
 }
+
+/// Outcome of looking for the content.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Verified,
+    /// Not there yet, or not allowed; in the service's words, which may be empty.
+    NotYet(Hostile),
+}

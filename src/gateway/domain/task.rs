@@ -143,4 +143,15 @@ pub(crate) struct Created {
     pub at: Option<Timestamp>,
     /// All tasks of a group, the first included; only the one task otherwise.
     pub ids: Vec<TaskId>,
+    /// Artifacts of a group no task was made for.
+    pub failures: Vec<CreateFailure>,
+}
+
+/// An artifact that was refused while others of its group were taken.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CreateFailure {
+    /// 0 is the first artifact of the request.
+    pub index: u64,
+    pub code: Option<i64>,
+    pub words: Hostile,
 }

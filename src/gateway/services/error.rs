@@ -7,7 +7,7 @@ use crate::gateway::vault::VaultError;
 use crate::platform::seal::SealError;
 
 /// The outcome of a use case that did not work.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(in crate::gateway) enum Error {
     /// Not there, or another tenant's.
     #[error("not found")]
@@ -18,6 +18,9 @@ pub(in crate::gateway) enum Error {
     /// Words for the user.
     #[error("{0}")]
     Conflict(String),
+    /// What was to be changed is not as the person saw it any more. Nothing was changed.
+    #[error("changed meanwhile")]
+    Stale,
     /// Words for the user.
     #[error("{0}")]
     TooLarge(String),

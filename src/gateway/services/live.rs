@@ -71,7 +71,7 @@ impl Watch {
         let shutdown = self.live.shutdown.clone();
         let asked = async {
             sleep(self.wait).await;
-            self.live.tasks.get(&self.actor, &self.id).await
+            self.live.tasks.watched(&self.actor, &self.id).await
         };
         let answer = tokio::select! {
             answer = asked => answer,

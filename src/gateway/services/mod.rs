@@ -1,18 +1,26 @@
 //! Use cases and decisions of the portal: who may do what, with which credential, in which order. No HTTP framework, no
 //! Redis, no HTTP client, no templates.
 
+pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod artifacts;
+pub(in crate::gateway) mod browsers;
 pub(in crate::gateway) mod chains;
+mod coalesce;
 pub(in crate::gateway) mod components;
 pub(in crate::gateway) mod credentials;
+pub(in crate::gateway) mod diagnostics;
 pub(in crate::gateway) mod directory;
+pub(in crate::gateway) mod drafts;
 pub(in crate::gateway) mod error;
 pub(in crate::gateway) mod findings;
 pub(in crate::gateway) mod groups;
 pub(in crate::gateway) mod health;
 pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod keys;
+pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod lists;
 pub(in crate::gateway) mod live;
+pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod parts;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod share_page;
@@ -37,6 +45,11 @@ pub(in crate::gateway) struct Actor {
 pub(in crate::gateway) struct Services {
     pub(in crate::gateway) chains: chains::Chains,
     pub(in crate::gateway) components: components::Components,
+    pub(in crate::gateway) accounts: accounts::Accounts,
+    pub(in crate::gateway) artifacts: artifacts::Artifacts,
+    pub(in crate::gateway) browsers: browsers::Browsers,
+    pub(in crate::gateway) diagnostics: diagnostics::Diagnostics,
+    pub(in crate::gateway) drafts: drafts::Drafts,
     pub(in crate::gateway) findings: findings::Findings,
     pub(in crate::gateway) groups: groups::Groups,
     pub(in crate::gateway) health: health::Health,
@@ -44,7 +57,9 @@ pub(in crate::gateway) struct Services {
     pub(in crate::gateway) share_pages: share_page::SharePages,
     pub(in crate::gateway) shares: shares::Shares,
     pub(in crate::gateway) home: home::Home,
+    pub(in crate::gateway) launch: launch::Launch,
     pub(in crate::gateway) live: live::Live,
+    pub(in crate::gateway) ownership: ownership::Ownerships,
     pub(in crate::gateway) reports: reports::Reports,
     pub(in crate::gateway) signin: signin::SignIn,
     pub(in crate::gateway) tasks: tasks::Tasks,

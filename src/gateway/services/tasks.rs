@@ -1,13 +1,16 @@
-//! Tasks: lists, one with what it found, create, stop, delete.
+//! Tasks: lists, one with what it found, stop, delete. New ones are made in `launch`.
+
+use std::time::Duration;
 
 use super::Actor;
+use super::coalesce::Coalesced;
 use super::credentials::Credentials;
 use super::error::Error;
 use super::lists::{self, Listed, Wanted};
 use super::parts::Parts;
-use crate::contract::ids::{Sha256, TaskId};
-use crate::contract::limits::{MAX_PAGE_SIZE, MAX_PROJECT_NAME};
-use crate::contract::tasks::{CreateTask, Search};
+use crate::contract::ids::TaskId;
+use crate::contract::limits::MAX_PAGE_SIZE;
+use crate::contract::tasks::Search;
 use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::domain::finding::FindingRow;
 use crate::gateway::domain::page::Listing;
@@ -18,65 +21,11 @@ use crate::gateway::upstream::Kind;
 pub(in crate::gateway) const PAGE: u32 = 50;
 /// Findings on the page of a task.
 const TOP: u32 = 5;
-/// What the service scans now: compiled Java archives.
-pub(in crate::gateway) const LANGUAGE: &str = "JAVA";
-/// File names it takes.
-pub(in crate::gateway) const ENDINGS: [&str; 3] = [".jar", ".war", ".ear"];
-
 /// Use cases around tasks. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Tasks {
     pub(super) credentials: Credentials,
-}
-
-/// A scan to start. Made by [`NewTask::check`] only.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::gateway) struct NewTask {
-    project: String,
-    sha256: Sha256,
-}
-
-/// What is wrong with the fields of a new scan; none is empty when there is nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::gateway) struct Problems {
-    pub(in crate::gateway) project: Option<&'static str>,
-    pub(in crate::gateway) lang: Option<&'static str>,
-    pub(in crate::gateway) file: Option<&'static str>,
-}
-
-impl Problems {
-    pub(in crate::gateway) fn is_empty(&self) -> bool {
-        self.project.is_none() && self.lang.is_none() && self.file.is_none()
-    }
-
-    /// Checks what can be checked before a file is sent. `file_name` stands in for an empty project name.
-    pub(in crate::gateway) fn of(project: &str, lang: &str, file_name: &str) -> Self {
-        let lower = file_name.trim().to_ascii_lowercase();
-        let named = if project.trim().is_empty() { file_name.trim() } else { project.trim() };
-        Self {
-            project: (named.chars().count() > MAX_PROJECT_NAME).then_some("Use at most 200 characters for the project name."),
-            lang: (!lang.eq_ignore_ascii_case(LANGUAGE)).then_some("Choose Java: the service scans nothing else yet."),
-            file: if lower.is_empty() {
-                Some("Choose a file.")
-            } else if ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
-                None
-            } else {
-                Some("Choose a .jar, .war or .ear file.")
-            },
-        }
-    }
-}
-
-impl NewTask {
-    /// A scan of an uploaded file. An empty project name becomes the file's.
-    pub(in crate::gateway) fn check(project: &str, lang: &str, file_name: &str, sha256: Sha256) -> Result<Self, Problems> {
-        let problems = Problems::of(project, lang, file_name);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let named = if project.trim().is_empty() { file_name.trim() } else { project.trim() };
-        Ok(Self { project: named.to_owned(), sha256 })
-    }
+    polls: Coalesced<Task>,
 }
 
 /// A task and the worst it found.
@@ -91,8 +40,9 @@ pub(in crate::gateway) struct Overview {
 }
 
 impl Tasks {
-    pub(in crate::gateway) const fn new(credentials: Credentials) -> Self {
-        Self { credentials }
+    /// Answers to what pages ask by themselves are good for `memory`.
+    pub(in crate::gateway) fn new(credentials: Credentials, memory: Duration) -> Self {
+        Self { credentials, polls: Coalesced::new(memory) }
     }
 
     /// One page of the tasks that fit, newest first.
@@ -117,6 +67,11 @@ impl Tasks {
             async move { service.task(&call, &id).await }
         });
         ask.await
+    }
+
+    /// One task for a page that asks by itself, again and again: all tabs of a sign-in share one question.
+    pub(in crate::gateway) async fn watched(&self, actor: &Actor, id: &TaskId) -> Result<Task, Error> {
+        self.polls.get(actor, id.as_str(), self.get(actor, id)).await
     }
 
     /// One task with its counts and its most severe findings.
@@ -153,21 +108,6 @@ impl Tasks {
         Ok(ask.await?.counts)
     }
 
-    /// Starts a scan. The service takes a repeated create within a minute for the same task.
-    pub(in crate::gateway) async fn create(&self, actor: &Actor, new: &NewTask) -> Result<TaskId, Error> {
-        let body = CreateTask {
-            project_name: new.project.clone(),
-            lang: LANGUAGE.to_owned(),
-            primary_source_code: Some(new.sha256.as_str().to_owned()),
-            ..CreateTask::default()
-        };
-        let ask = self.credentials.with_user(actor, |service, call| {
-            let body = body.clone();
-            async move { service.create_task(&call, &body).await }
-        });
-        Ok(ask.await?.id)
-    }
-
     /// Stops a running task.
     pub(in crate::gateway) async fn terminate(&self, actor: &Actor, id: &TaskId) -> Result<(), Error> {
         let ask = self.credentials.with_user(actor, |service, call| {
@@ -194,22 +134,5 @@ impl Tasks {
             async move { service.delete_tasks(&call, ids).await }
         });
         ask.await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_new_scan_needs_a_java_archive_and_takes_its_name() {
-        let sha256: Sha256 = "0".repeat(64).parse().unwrap();
-        let named = NewTask::check("  ", "java", "shop.WAR", sha256.clone()).unwrap();
-        assert_eq!(named.project, "shop.WAR");
-        assert_eq!(NewTask::check(" Shop ", "JAVA", "a.jar", sha256.clone()).unwrap().project, "Shop");
-        assert!(NewTask::check("x", "PYTHON", "a.jar", sha256.clone()).unwrap_err().lang.is_some());
-        assert!(NewTask::check("x", "JAVA", "a.zip", sha256.clone()).unwrap_err().file.is_some());
-        assert!(NewTask::check("x", "JAVA", "", sha256.clone()).unwrap_err().file.is_some());
-        assert!(NewTask::check(&"x".repeat(201), "JAVA", "a.jar", sha256).unwrap_err().project.is_some());
     }
 }

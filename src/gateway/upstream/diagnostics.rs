@@ -1,5 +1,7 @@
 //! Network diagnostics at the service: start one, look at it again.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::Value;
 
@@ -48,12 +50,16 @@ fn read(value: &Value, id: &str) -> Diagnosis {
             "FINISHED" => State::Finished,
             _ => State::Other(status),
         },
+        stage_count: reading::unsigned(value, &["stageCount"]).unwrap_or(0),
+        next_stage: reading::text(value, &["nextStage"]),
         stages: reading::objects(value, &["stages"], |stage| {
             Some(Stage {
                 name: reading::text(stage, &["stageName", "name"]),
                 description: reading::text(stage, &["description"]),
                 outcome: outcome(&reading::text(stage, &["status"])),
                 info: reading::text(stage, &["resultInfo"]),
+                hint: reading::text(stage, &["hint"]),
+                took: reading::unsigned(stage, &["durationMs"]).map(Duration::from_millis),
             })
         }),
         raw: value.clone(),

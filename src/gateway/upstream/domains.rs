@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::contract::domains::VerifyDomain;
 use crate::contract::paths;
-use crate::gateway::domain::ownership::Challenge;
+use crate::gateway::domain::ownership::{Challenge, Verdict};
 use crate::platform::hostile::Hostile;
 
 use super::credential::Call;
@@ -26,13 +26,15 @@ impl ScanningService {
     }
 
     /// `POST /api/v1/domain-ownership/verify`: whether the content was found. Any refusal means "not yet".
-    pub(crate) async fn verify_ownership(&self, call: &Call, target: &Url, content: &str) -> Result<bool, UpstreamError> {
+    pub(crate) async fn verify_ownership(&self, call: &Call, target: &Url, content: &str) -> Result<Verdict, UpstreamError> {
         let host = target.host_str().unwrap_or_default();
         let domain = target.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let body = VerifyDomain { url: target.to_string(), domain, content: content.to_owned() };
         match self.ask(call, (Method::POST, paths::DOMAIN_VERIFY), Send::Json(&body), Repeat::Never).await {
-            Ok(_) => Ok(true),
-            Err(error) if matches!(error.kind, Kind::Invalid | Kind::Conflict | Kind::NotFound | Kind::Forbidden) => Ok(false),
+            Ok(_) => Ok(Verdict::Verified),
+            Err(error) if matches!(error.kind, Kind::Invalid | Kind::Conflict | Kind::NotFound | Kind::Forbidden) => {
+                Ok(Verdict::NotYet(error.text))
+            }
             Err(error) => Err(error),
         }
     }

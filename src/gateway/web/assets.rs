@@ -30,6 +30,10 @@ impl Asset {
 pub(in crate::gateway) struct Assets {
     pub(in crate::gateway) css: Asset,
     pub(in crate::gateway) script: Asset,
+    /// Network checks of a new scan.
+    pub(in crate::gateway) checks: Asset,
+    /// The embedded browser of a new scan.
+    pub(in crate::gateway) accounts: Asset,
     pub(in crate::gateway) worker: Asset,
     pub(in crate::gateway) icon: Asset,
     logos: Vec<(&'static str, Asset)>,
@@ -41,6 +45,8 @@ static ASSETS: LazyLock<Assets> = LazyLock::new(|| {
     Assets {
         css: Asset::new("portal", "css", "text/css; charset=utf-8", include_bytes!("../../../static/css/portal.css")),
         script: Asset::new("portal", "js", JS, include_bytes!("../../../static/js/portal.js")),
+        checks: Asset::new("checks", "js", JS, include_bytes!("../../../static/js/checks.js")),
+        accounts: Asset::new("accounts", "js", JS, include_bytes!("../../../static/js/accounts.js")),
         worker: Asset::new("hash-worker", "js", JS, include_bytes!("../../../static/js/hash-worker.js")),
         icon: Asset::new("icon", "svg", SVG, include_bytes!("../../../static/img/icon.svg")),
         logos: vec![
@@ -58,7 +64,7 @@ pub(in crate::gateway) fn all() -> &'static Assets {
 impl Assets {
     /// The file with this hashed name.
     pub(in crate::gateway) fn find(&self, name: &str) -> Option<&Asset> {
-        [&self.css, &self.script, &self.worker, &self.icon]
+        [&self.css, &self.script, &self.checks, &self.accounts, &self.worker, &self.icon]
             .into_iter()
             .chain(self.logos.iter().map(|(_, asset)| asset))
             .find(|asset| asset.name == name)

@@ -15,7 +15,7 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) status: StatusCode,
     pub(in crate::gateway) title: &'static str,
     /// What happened, in plain words.
-    pub(in crate::gateway) words: String,
+    pub(in crate::gateway) words: Box<str>,
     /// What to do next.
     pub(in crate::gateway) hint: &'static str,
     /// Seconds.
@@ -24,11 +24,22 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) cause: Option<Box<str>>,
     /// Where a browser that has to sign in first is sent; programs get 401.
     pub(in crate::gateway) sign_in: Option<Box<str>>,
+    /// The page to go back to, where one is known.
+    pub(in crate::gateway) back: Option<Box<str>>,
 }
 
 impl WebError {
     fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
-        Self { status, title, words: words.into(), hint, retry_after: None, cause: None, sign_in: None }
+        Self {
+            status,
+            title,
+            words: words.into().into_boxed_str(),
+            hint,
+            retry_after: None,
+            cause: None,
+            sign_in: None,
+            back: None,
+        }
     }
 
     /// The page for a status that has no words of its own.
@@ -138,6 +149,11 @@ impl WebError {
         }
     }
 
+    /// With a link to the page it happened on.
+    pub(in crate::gateway) fn back_to(self, address: String) -> Self {
+        Self { back: Some(address.into()), ..self }
+    }
+
     /// An unknown host: there is no tenant to speak for.
     pub(in crate::gateway) fn misdirected() -> Self {
         Self::new(
@@ -164,6 +180,12 @@ impl From<Error> for WebError {
             Error::Conflict(words) => {
                 Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
             }
+            Error::Stale => Self::new(
+                StatusCode::CONFLICT,
+                "This draft changed meanwhile",
+                "It was changed in another tab or window after you opened this page, so nothing was saved now.",
+                "Go back to the step: it shows the draft as it is. Then make your change once more.",
+            ),
             Error::TooLarge(words) => Self::too_large(words),
             Error::SignIn => Self::sign_in(super::urls::LOGIN_AGAIN.to_owned()),
             Error::Busy { retry_after } => Self::busy(retry_after),

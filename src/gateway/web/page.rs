@@ -20,6 +20,17 @@ use crate::gateway::session::{Portal, SignedIn as SignedInUser};
 /// The cookie that carries one line of good news over a redirect. Its value is one of [`Flash`].
 const FLASH_COOKIE: &str = "cardea-news";
 
+/// Origins whose pages this one answer may embed; noted in its extensions, put into its policy by `middleware::headers`.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct Frames(pub(in crate::gateway) Vec<String>);
+
+impl Frames {
+    /// For the end of a content security policy.
+    pub(in crate::gateway) fn directive(&self) -> String {
+        if self.0.is_empty() { String::new() } else { format!("; frame-src {}", self.0.join(" ")) }
+    }
+}
+
 /// News after a redirect; a closed list, so that nobody can write into our pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Flash {
@@ -34,10 +45,14 @@ pub(in crate::gateway) enum Flash {
     KeyActivated,
     KeyRemoved,
     KeyWorks,
+    DraftDeleted,
+    OwnershipVerified,
+    AccountSaved,
+    ScansStarted,
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 11] = [
+    const ALL: [(Self, &'static str, &'static str); 15] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -53,6 +68,10 @@ impl Flash {
         (Self::KeyActivated, "key-activated", "The server key is now the active one."),
         (Self::KeyRemoved, "key-removed", "The server key was removed."),
         (Self::KeyWorks, "key-works", "The scanning service accepted the server key."),
+        (Self::DraftDeleted, "draft-deleted", "The draft was deleted, with everything that was captured for it."),
+        (Self::OwnershipVerified, "ownership-verified", "The domain is verified."),
+        (Self::AccountSaved, "account-saved", "The account was saved. What it holds is kept sealed and is not shown again."),
+        (Self::ScansStarted, "scans-started", "All scans of the group have started. This is the first of them."),
     ];
 
     fn token(self) -> &'static str {

@@ -3,7 +3,8 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    assets, chains, components, findings, groups, home, keys, live, ops, reports, share_page, shares, signin, tasks, uploads,
+    accounts, artifacts, assets, chains, components, diagnostics, drafts, findings, groups, home, keys, launch, live, ops,
+    ownership, reports, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
 
@@ -11,6 +12,7 @@ use super::urls;
 pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     operations(config);
     sign_in(config);
+    drafts(config);
     scans(config);
     results(config);
     parts(config);
@@ -67,12 +69,45 @@ fn server_keys(config: &mut ServiceConfig) {
         .service(web::resource(urls::KEY_REMOVE).route(web::post().to(keys::remove)));
 }
 
+/// The steps of a new scan.
+fn drafts(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::TASKS_NEW).route(web::get().to(drafts::list)).route(web::post().to(drafts::create)))
+        .service(web::resource(urls::DRAFT_DELETE).route(web::post().to(drafts::delete)))
+        .service(web::resource(urls::DRAFT_SKIP).route(web::post().to(drafts::skip)))
+        .service(web::resource(urls::DRAFT_ARTIFACT).route(web::get().to(artifacts::list)).route(web::post().to(artifacts::add)))
+        .service(web::resource(urls::DRAFT_ARTIFACT_REMOVE).route(web::post().to(artifacts::remove)))
+        .service(
+            web::resource(urls::DRAFT_TARGET).route(web::get().to(diagnostics::show)).route(web::post().to(diagnostics::save)),
+        )
+        .service(web::resource(urls::DRAFT_TARGET_CHECK).route(web::post().to(diagnostics::check)))
+        .service(web::resource(urls::DRAFT_TARGET_STAGES).route(web::get().to(diagnostics::stages)))
+        .service(web::resource(urls::DRAFT_TARGET_REPEAT).route(web::post().to(diagnostics::repeat)))
+        .service(
+            web::resource(urls::DRAFT_OWNERSHIP).route(web::get().to(ownership::show)).route(web::post().to(ownership::verify)),
+        )
+        .service(web::resource(urls::DRAFT_OWNERSHIP_FILE).route(web::get().to(ownership::file)))
+        .service(
+            web::resource(urls::DRAFT_SOURCE)
+                .route(web::get().to(artifacts::sources))
+                .route(web::post().to(artifacts::add_source)),
+        )
+        .service(web::resource(urls::DRAFT_SOURCE_REMOVE).route(web::post().to(artifacts::remove_source)))
+        .service(web::resource(urls::DRAFT_ACCOUNTS).route(web::get().to(accounts::list)).route(web::post().to(accounts::add)))
+        .service(web::resource(urls::DRAFT_ACCOUNT_REMOVE).route(web::post().to(accounts::remove)))
+        .service(web::resource(urls::DRAFT_BROWSER).route(web::post().to(accounts::open_browser)))
+        .service(web::resource(urls::DRAFT_SESSION).route(web::post().to(accounts::capture)))
+        .service(
+            web::resource(urls::DRAFT_OPTIONS).route(web::get().to(drafts::options)).route(web::post().to(drafts::save_options)),
+        )
+        .service(web::resource(urls::DRAFT_CHECK).route(web::get().to(launch::show)).route(web::post().to(launch::start)));
+}
+
 /// `/tasks/new` stands before `/tasks/{task}`: the first that fits is taken.
 fn scans(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::HOME).route(web::get().to(home::show)).route(web::head().to(home::show)))
-        .service(web::resource(urls::TASKS).route(web::get().to(tasks::list)).route(web::post().to(tasks::create)))
-        .service(web::resource(urls::TASKS_NEW).route(web::get().to(tasks::new)).route(web::post().to(tasks::upload_and_create)))
+        .service(web::resource(urls::TASKS).route(web::get().to(tasks::list)))
         .service(web::resource(urls::TASK).route(web::get().to(tasks::show)))
         .service(web::resource(urls::TASK_LIVE).route(web::get().to(live::watch)))
         .service(web::resource(urls::TASK_TERMINATE).route(web::post().to(tasks::terminate)))

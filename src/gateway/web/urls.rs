@@ -4,6 +4,7 @@
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::paths::fill;
 use crate::contract::reports::{ReportLanguage, ReportType};
+use crate::gateway::domain::draft::{DraftId, Step};
 use crate::gateway::domain::group::GroupId;
 
 pub(in crate::gateway) const HOME: &str = "/";
@@ -15,6 +16,25 @@ pub(in crate::gateway) const LOGOUT: &str = "/auth/logout";
 pub(in crate::gateway) const SIGNED_OUT: &str = "/auth/signed-out";
 pub(in crate::gateway) const TASKS: &str = "/tasks";
 pub(in crate::gateway) const TASKS_NEW: &str = "/tasks/new";
+pub(in crate::gateway) const DRAFT_DELETE: &str = "/tasks/new/{draft}/delete";
+pub(in crate::gateway) const DRAFT_SKIP: &str = "/tasks/new/{draft}/skip";
+pub(in crate::gateway) const DRAFT_ARTIFACT: &str = "/tasks/new/{draft}/artifact";
+pub(in crate::gateway) const DRAFT_ARTIFACT_REMOVE: &str = "/tasks/new/{draft}/artifact/remove";
+pub(in crate::gateway) const DRAFT_TARGET: &str = "/tasks/new/{draft}/target";
+pub(in crate::gateway) const DRAFT_TARGET_CHECK: &str = "/tasks/new/{draft}/target/check";
+/// Asked and repeated by pages themselves: these two never keep a session alive.
+pub(in crate::gateway) const DRAFT_TARGET_STAGES: &str = "/tasks/new/{draft}/target/stages";
+pub(in crate::gateway) const DRAFT_TARGET_REPEAT: &str = "/tasks/new/{draft}/target/repeat";
+pub(in crate::gateway) const DRAFT_OWNERSHIP: &str = "/tasks/new/{draft}/ownership";
+pub(in crate::gateway) const DRAFT_OWNERSHIP_FILE: &str = "/tasks/new/{draft}/ownership/hash.txt";
+pub(in crate::gateway) const DRAFT_SOURCE: &str = "/tasks/new/{draft}/source";
+pub(in crate::gateway) const DRAFT_SOURCE_REMOVE: &str = "/tasks/new/{draft}/source/remove";
+pub(in crate::gateway) const DRAFT_ACCOUNTS: &str = "/tasks/new/{draft}/accounts";
+pub(in crate::gateway) const DRAFT_ACCOUNT_REMOVE: &str = "/tasks/new/{draft}/accounts/remove";
+pub(in crate::gateway) const DRAFT_BROWSER: &str = "/tasks/new/{draft}/accounts/browser";
+pub(in crate::gateway) const DRAFT_SESSION: &str = "/tasks/new/{draft}/accounts/session";
+pub(in crate::gateway) const DRAFT_OPTIONS: &str = "/tasks/new/{draft}/options";
+pub(in crate::gateway) const DRAFT_CHECK: &str = "/tasks/new/{draft}/check";
 pub(in crate::gateway) const TASK: &str = "/tasks/{task}";
 pub(in crate::gateway) const TASK_LIVE: &str = "/tasks/{task}/live";
 pub(in crate::gateway) const TASK_TERMINATE: &str = "/tasks/{task}/terminate";
@@ -55,6 +75,13 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     HOME,
     TASKS,
     TASKS_NEW,
+    DRAFT_ARTIFACT,
+    DRAFT_TARGET,
+    DRAFT_OWNERSHIP,
+    DRAFT_SOURCE,
+    DRAFT_ACCOUNTS,
+    DRAFT_OPTIONS,
+    DRAFT_CHECK,
     TASK,
     TASK_DELETE,
     FINDINGS,
@@ -70,6 +97,16 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     GROUP,
     GROUP_DELETE,
 ];
+
+/// An address below a draft, from its pattern.
+pub(in crate::gateway) fn draft(pattern: &str, id: &DraftId) -> String {
+    fill(pattern, &[id.as_str()])
+}
+
+/// The page of a step.
+pub(in crate::gateway) fn step(id: &DraftId, step: Step) -> String {
+    format!("{TASKS_NEW}/{}/{}", id.as_str(), step.as_str())
+}
 
 /// The list of tasks for a query; empty for all.
 pub(in crate::gateway) fn tasks(query: &str) -> String {

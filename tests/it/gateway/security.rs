@@ -181,6 +181,9 @@ async fn pages_for_members_lead_strangers_to_sign_in_and_answer_programs_401() {
         "/tasks/4f/report?type=pdf",
         "/tasks/4f/live",
         "/shares",
+        "/tasks/new/aaaaaaaaaaaaaaaaaaaaaa/target",
+        "/tasks/new/aaaaaaaaaaaaaaaaaaaaaa/target/stages",
+        "/tasks/new/aaaaaaaaaaaaaaaaaaaaaa/accounts",
         "/shares/new?task=4f",
         "/admin/keys",
     ];
@@ -205,6 +208,37 @@ async fn pages_for_members_lead_strangers_to_sign_in_and_answer_programs_401() {
     assert!(home.status == 200 && home.text().contains("/auth/login"), "the first page invites: {}", home.text());
 }
 
+/// What somebody types as cookie and header of a test account.
+const TYPED: [&str; 2] = ["cookie-of-a-test-account-0123", "header-of-a-test-account-0123"];
+
+/// Every step of a draft that holds a session, and a refusal of the same.
+async fn draft_with_an_account(demo: &Demo, alice: &mut Browser) -> Vec<Answer> {
+    let first = alice.draft(&demo.portal, "kept").await;
+    let accounts = alice.get(&first.resolve("accounts")).await;
+    let (csrf, version) = (accounts.hidden("csrf"), accounts.hidden("v"));
+    let [cookie, header] = [format!("sid={}", TYPED[0]), format!("Authorization: {}", TYPED[1])];
+    let fields = [
+        ("csrf", &*csrf),
+        ("v", &version),
+        ("role", "admin"),
+        ("url", "https://a.example/"),
+        ("cookies", &cookie),
+        ("headers", &header),
+    ];
+    let saved = alice.post(accounts.url.as_str(), &fields).await;
+    assert_eq!(saved.status, 303, "{}", saved.text());
+    // The form is older than the draft now.
+    let stale = alice.post(accounts.url.as_str(), &fields).await;
+    assert_eq!(stale.status, 409, "{}", stale.text());
+    let mut pages = vec![stale, alice.get(&format!("{}/tasks/new", demo.portal)).await];
+    for step in ["artifact", "target", "ownership", "source", "accounts", "options", "check"] {
+        let page = alice.get(&first.resolve(step)).await;
+        assert_eq!(page.status, 200, "{}", page.text());
+        pages.push(page);
+    }
+    pages
+}
+
 /// Every page a signed-in administrator sees, and those of a share.
 async fn everything_shown(demo: &Demo, alice: &mut Browser, visitor: &mut Browser) -> (Vec<Answer>, Vec<String>) {
     let task = alice.scan(&demo.portal, "shop", "shop.war", vulnerable_war()).await;
@@ -223,6 +257,7 @@ async fn everything_shown(demo: &Demo, alice: &mut Browser, visitor: &mut Browse
     for page in ["/", "/tasks", "/tasks/new", "/shares", "/admin/keys", "/nowhere", "/auth/callback?state=x&code=y"] {
         pages.push(alice.get(&format!("{}{page}", demo.portal)).await);
     }
+    pages.extend(draft_with_an_account(demo, alice).await);
     let id = link.rsplit('/').next().unwrap().to_owned();
     (pages, vec![id, code.replace('-', ""), code])
 }
@@ -242,6 +277,7 @@ async fn secrets_are_on_no_page_in_no_log_and_in_no_file_of_the_store() {
     secrets.push(own["sealing_key"].as_str().unwrap().to_owned());
     secrets.push(alice.cookie("localhost", "cardea").unwrap());
     secrets.push(visitor.share_cookie("localhost").1);
+    secrets.extend(TYPED.map(str::to_owned));
     assert!(secrets.iter().all(|secret| secret.len() >= 20), "each is long enough to be told from chance");
 
     for page in &pages {

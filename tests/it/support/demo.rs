@@ -145,18 +145,32 @@ impl Browser {
         after
     }
 
-    /// Sends the form of a new scan without script; gives the answer, unfollowed.
-    pub(crate) async fn upload(&mut self, portal: &str, project: &str, file: &str, bytes: Vec<u8>) -> Answer {
+    /// Begins a draft of a scan; gives the page of its first step.
+    pub(crate) async fn draft(&mut self, portal: &str, project: &str) -> Answer {
         let new = format!("{portal}/tasks/new");
         let csrf = self.get(&new).await.hidden("csrf");
+        let begun = self.post(&new, &[("csrf", &csrf), ("project", project), ("lang", "JAVA")]).await;
+        let page = self.follow(begun).await;
+        assert_eq!(page.status, 200, "{}", page.text());
+        page
+    }
+
+    /// Goes the way of a new scan with one file and without script; gives the answer of its last step, unfollowed.
+    pub(crate) async fn upload(&mut self, portal: &str, project: &str, file: &str, bytes: Vec<u8>) -> Answer {
+        let page = self.draft(portal, project).await;
         let form = multipart::Form::new()
-            .text("csrf", csrf)
-            .text("project", project.to_owned())
-            .text("lang", "JAVA")
+            .text("csrf", page.hidden("csrf"))
+            .text("v", page.hidden("v"))
             .text("sha256", "")
             .text("file_name", "")
             .part("file", multipart::Part::bytes(bytes).file_name(file.to_owned()));
-        self.post_file(&new, form).await
+        let added = self.post_file(page.url.as_str(), form).await;
+        if added.status != 303 {
+            return added;
+        }
+        let check = self.get(&page.resolve("check")).await;
+        let (csrf, version) = (check.hidden("csrf"), check.hidden("v"));
+        self.post(check.url.as_str(), &[("csrf", &csrf), ("v", &version)]).await
     }
 
     /// Scans a file to the end; gives the page of the task.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::contract::ids::TaskId;
 use crate::gateway::domain::finding::Severity;
-use crate::gateway::domain::task::{Account, Counts, Created, Statistics, StatisticsGroup, Status, Summary, Task};
+use crate::gateway::domain::task::{Account, Counts, CreateFailure, Created, Statistics, StatisticsGroup, Status, Summary, Task};
 use crate::platform::hostile::Hostile;
 
 use super::{flag, id, ids, integer, list, objects, plain, text, texts, time, unsigned, unwrapped, without_secrets};
@@ -115,5 +115,9 @@ pub(in crate::gateway::upstream) fn created(value: &Value) -> Option<Created> {
     }
     let status = text(answer, &["status", "taskStatus"]);
     let status = if status.is_empty() { Status::Created } else { Status::read(status.raw()) };
-    Some(Created { id: first, status, at: time(answer, &["createdAt", "createTime"]), ids: all })
+    let failures = objects(answer, &["failures"], |failure| {
+        let words = text(failure, &["errDetail", "errorDetail", "message"]);
+        Some(CreateFailure { index: unsigned(failure, &["index"])?, code: integer(failure, &["errCode", "errorCode"]), words })
+    });
+    Some(Created { id: first, status, at: time(answer, &["createdAt", "createTime"]), ids: all, failures })
 }

@@ -158,7 +158,13 @@ fn limits() -> Upstream {
 }
 
 fn service(base: &str, public_auth: PublicAuth) -> ScanningService {
-    let settings = Service { base_url: base.to_owned(), prefix: "/scanner".to_owned(), public_auth, server_key: None };
+    let settings = Service {
+        base_url: base.to_owned(),
+        prefix: "/scanner".to_owned(),
+        public_auth,
+        browser_origins: Vec::new(),
+        server_key: None,
+    };
     ScanningService::new(&settings, Transport::new(&limits()).unwrap()).unwrap()
 }
 

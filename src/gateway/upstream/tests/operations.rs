@@ -12,6 +12,7 @@ use crate::contract::ids::{Sha256, ShareId, TaskId, VulId};
 use crate::contract::reports::ReportType;
 use crate::contract::shares::{CreateShare, ShareType, UpdateShare};
 use crate::contract::tasks::{CreateTask, Search};
+use crate::gateway::domain::ownership::Verdict;
 use crate::gateway::domain::share::Opened;
 use crate::gateway::domain::task::Status;
 use crate::platform::digest::{hex, sha256};
@@ -73,7 +74,7 @@ async fn every_operation_goes_to_its_own_address() {
     assert!(service.diagnosis(&user, "d/1").await.unwrap().is_reached());
     assert_eq!(service.ownership_content(&user).await.unwrap().content.raw(), "abc");
     let target = Url::parse("https://t.example:8443/app").unwrap();
-    assert!(service.verify_ownership(&user, &target, "abc").await.unwrap());
+    assert_eq!(service.verify_ownership(&user, &target, "abc").await.unwrap(), Verdict::Verified);
     assert_eq!(service.create_browser(&user).await.unwrap().box_id, Some(Hostile::from("7")));
     assert_eq!(service.publishable_key(&user).await.unwrap().raw(), "pk");
     assert_eq!(service.analyze_pom(&user, Bytes::from_static(b"<project/>")).await.unwrap().len(), 1);

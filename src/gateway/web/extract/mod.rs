@@ -2,6 +2,7 @@
 //! `SignedIn`, `Admin` or a share visitor is public by visible choice.
 
 mod admin;
+mod body;
 mod form;
 mod path;
 mod query;
@@ -10,9 +11,10 @@ mod signed_in;
 mod upload;
 
 pub(in crate::gateway) use admin::Admin;
+pub(in crate::gateway) use body::JsonBody;
 pub(in crate::gateway) use form::{Form, OpenForm};
 pub(in crate::gateway) use path::Path;
 pub(in crate::gateway) use query::Query;
 pub(in crate::gateway) use share_visitor::{AtDoor, ShareVisitor, grant_cookie};
-pub(in crate::gateway) use signed_in::{CsrfHeader, SignedIn};
-pub(in crate::gateway) use upload::UploadForm;
+pub(in crate::gateway) use signed_in::{CsrfHeader, SignedIn, Watching};
+pub(in crate::gateway) use upload::{Fields, UploadFile, UploadForm};

@@ -29,6 +29,20 @@ impl FromRequest for SignedIn {
     }
 }
 
+/// A member whose page asks by itself: polls, live status, repeats on a timer. Such a request never keeps a session alive, so
+/// every route of that kind takes this instead of [`SignedIn`].
+pub(in crate::gateway) struct Watching(pub(in crate::gateway) Actor);
+
+impl FromRequest for Watching {
+    type Error = WebError;
+    type Future = Ready<Result<Self, WebError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        Portal::of(request).quiet();
+        ready(actor(request).map(Self))
+    }
+}
+
 /// Proof that a script of our own page sent the request: the session's token in `X-CSRF-Token`.
 pub(in crate::gateway) struct CsrfHeader;
 

@@ -1,17 +1,16 @@
 //! The status of a task as server-sent events.
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data};
-use actix_web::{HttpRequest, HttpResponse};
 use futures_util::StreamExt as _;
 
 use crate::contract::ids::TaskId;
 use crate::gateway::services::Services;
 use crate::gateway::services::live::Event;
-use crate::gateway::session::Portal;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Path, SignedIn};
+use crate::gateway::web::extract::{Path, Watching};
 use crate::gateway::web::views::task::LiveView;
 
 /// Milliseconds before a browser whose stream ended asks again.
@@ -19,12 +18,10 @@ const RETRY: &str = "retry: 3000\n\n";
 
 /// Events `status`, `signed-out` and `gone`; a comment when nothing changed. Watching does not count as using the session.
 pub(in crate::gateway) async fn watch(
-    SignedIn(actor): SignedIn,
+    Watching(actor): Watching,
     Path(id): Path<TaskId>,
-    request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    Portal::of(&request).quiet();
     // A service that is down now may answer later; a task that is not there will not.
     if let Err(error) = services.tasks.get(&actor, &id).await.map_err(WebError::from)
         && error.status == StatusCode::NOT_FOUND

@@ -119,6 +119,9 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     let user = if public { None } else { request.extensions().get::<Reader>().map(|reader| reader.0.clone()) };
     let site = context.site.as_ref();
     let mut links = Vec::new();
+    if let Some(back) = &failure.back {
+        links.push(Link { label: "Back to the page", href: back.to_string() });
+    }
     if failure.status == StatusCode::UNAUTHORIZED {
         links.push(Link { label: "Sign in", href: urls::LOGIN.to_owned() });
     }

@@ -7,6 +7,7 @@ use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue}
 use actix_web::middleware::Next;
 
 use crate::gateway::web::context::{Context, is_public};
+use crate::gateway::web::page::Frames;
 
 /// Nothing inline, nothing foreign; framing is decided per tenant.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
@@ -21,9 +22,10 @@ pub(in crate::gateway) async fn headers(
     let site = Context::of(answer.request()).site;
     let secure = site.as_ref().is_some_and(|site| site.is_secure());
     let framers = site.as_ref().map(|site| site.frame_ancestors.as_str()).filter(|framers| !framers.is_empty() && !public);
+    let embedded = answer.response().extensions().get::<Frames>().map(Frames::directive).unwrap_or_default();
     let headers = answer.headers_mut();
     // A handler may be stricter (a report is sandboxed), never laxer by omission.
-    default(headers, "content-security-policy", &format!("{CSP}{}", framers.unwrap_or("'none'")));
+    default(headers, "content-security-policy", &format!("{CSP}{}{embedded}", framers.unwrap_or("'none'")));
     if framers.is_none() {
         set(headers, "x-frame-options", "DENY");
     }

@@ -1,10 +1,15 @@
 //! The portal's pages, driven through the real routes and middleware against a programmable scanning service on a socket.
 
+mod accounts;
 mod bench;
 mod chains;
 mod components;
+mod diagnostics;
+mod drafts;
 mod groups;
 mod keys;
+mod launch;
+mod ownership;
 mod rig;
 mod scan_bench;
 mod scan_service;

@@ -39,6 +39,10 @@ fn parts(service: SocketAddr, folder: &std::path::Path, clock: &Clock) -> Rig {
     rig::rig(&tenants, &limits, folder, clock, |settings| {
         settings.session.cookie_name = "cardea".to_owned();
         settings.tenants.get_mut("acme").unwrap().public_url = "http://acme.example".to_owned();
+        settings.drafts.per_person = 3;
+        settings.drafts.files = 3;
+        settings.drafts.accounts = 2;
+        settings.drafts.session_bytes = 4096;
     })
 }
 
@@ -48,7 +52,8 @@ async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>)
     let expires_at = clock.now().after(Duration::from_hours(10));
     let set = TokenSet { access: Secret::new("token"), refresh: None, id_token: None, expires_at };
     tokens.store(&tenant, &login, &set).await.unwrap();
-    let (issuer, subject) = ("https://id.example".to_owned(), "alice".to_owned());
+    let subject = request.query_string().to_owned();
+    let issuer = "https://id.example".to_owned();
     let principal = Principal { tenant, issuer, subject, name: "Alice".into(), email: "".into(), role: Role::Member };
     Portal::of(&request).sign_in(principal, login).unwrap();
     HttpResponse::Ok().finish()
@@ -60,11 +65,18 @@ pub(super) struct Bench {
     pub(super) address: SocketAddr,
     cookie: String,
     pub(super) csrf: String,
-    _folder: tempfile::TempDir,
+    pub(super) clock: Clock,
+    folder: Arc<tempfile::TempDir>,
 }
 
 impl Bench {
     pub(super) fn new() -> Self {
+        Self::at(Clock::system())
+    }
+
+    /// With a clock that the test moves.
+    pub(super) fn at(clock: Clock) -> Self {
+        let own = clock.clone();
         let service = Arc::new(Service::default());
         let behind = serve(Arc::clone(&service));
         let folder = tempfile::tempdir().unwrap();
@@ -73,7 +85,6 @@ impl Bench {
         std::thread::spawn(move || {
             let (listener, address) = listening();
             actix_web::rt::System::new().block_on(async move {
-                let clock = Clock::system();
                 let Rig { parts: Parts { services, sessions, sites, limits, .. }, tokens, .. } = parts(behind, &path, &clock);
                 let factory = move || {
                     let (sites, callers) = (sites.clone(), Callers { trusted: Arc::from([]), clock: clock.clone() });
@@ -99,12 +110,59 @@ impl Bench {
             })
         });
         let address = address.recv().unwrap();
-        let mut bench = Self { service, address, cookie: String::new(), csrf: String::new(), _folder: folder };
-        let answer = bench.get("/test/sign-in");
+        let nobody = Self { service, address, cookie: String::new(), csrf: String::new(), clock: own, folder: Arc::new(folder) };
+        nobody.of("alice")
+    }
+
+    /// The same portal as another person, or as the same in another browser.
+    pub(super) fn of(&self, subject: &str) -> Self {
+        let mut bench = Self {
+            service: Arc::clone(&self.service),
+            address: self.address,
+            cookie: String::new(),
+            csrf: String::new(),
+            clock: self.clock.clone(),
+            folder: Arc::clone(&self.folder),
+        };
+        let answer = bench.get(&format!("/test/sign-in?{subject}"));
         bench.cookie = answer.header("set-cookie").split(';').next().unwrap().to_owned();
-        bench.csrf =
-            bench.get("/tasks/new").text().split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        bench.csrf = bench.get("/tasks/new").hidden("csrf");
         bench
+    }
+
+    /// Everything the store has on disk.
+    pub(super) fn at_rest(&self) -> Vec<u8> {
+        std::fs::read(self.folder.path().join("store.redb")).unwrap()
+    }
+
+    /// Begins a draft; gives the address below which its steps are.
+    pub(super) fn draft(&self, project: &str) -> String {
+        let begun = self.post("/tasks/new", &format!("project={project}&lang=JAVA"));
+        assert_eq!(begun.status, 303, "{}", begun.text());
+        begun.header("location").strip_suffix("/artifact").unwrap().to_owned()
+    }
+
+    /// Posts a form of a step as it was just loaded.
+    pub(super) fn step(&self, draft: &str, step: &str, form: &str) -> Answer {
+        let page = self.get(&format!("{draft}/artifact"));
+        self.post(&format!("{draft}/{step}"), &format!("v={}&{form}", page.version()))
+    }
+
+    /// Adds an uploaded file to a draft.
+    pub(super) fn add_file(&self, draft: &str, step: &str, name: &str, file: &[u8], more: &[(&str, &str)]) -> Answer {
+        let version = self.get(&format!("{draft}/artifact")).version();
+        let mut fields = vec![("csrf", self.csrf.as_str()), ("v", version.as_str())];
+        fields.extend_from_slice(more);
+        self.multipart(&format!("{draft}/{step}"), "", &fields, name, file)
+    }
+
+    /// JSON as the page's script sends it.
+    pub(super) fn script(&self, path: &str, csrf: &str, body: &str) -> Answer {
+        let more = format!(
+            "x-csrf-token: {csrf}\r\nsec-fetch-mode: cors\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            body.len()
+        );
+        self.send(&self.head("POST", path, &more), body.as_bytes())
     }
 
     /// The head of a request as a browser of the signed-in person sends it.
@@ -183,6 +241,19 @@ impl Answer {
     pub(super) fn header(&self, name: &str) -> String {
         let mut lines = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
         lines.find(|(have, _)| have.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned()).unwrap_or_default()
+    }
+
+    /// The value of a hidden field.
+    pub(super) fn hidden(&self, name: &str) -> String {
+        let page = self.text();
+        let found = page.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap_or_else(|| panic!("no {name}: {page}"));
+        found.split('"').next().unwrap().to_owned()
+    }
+
+    /// The version of the draft a page shows.
+    pub(super) fn version(&self) -> String {
+        assert_eq!(self.status, 200, "{}", self.text());
+        self.hidden("v")
     }
 
     pub(super) fn text(&self) -> String {

@@ -33,6 +33,57 @@ pub(super) struct Service {
     pub(super) plain: AtomicBool,
     /// Believes no token.
     pub(super) refuses: AtomicBool,
+    /// Answer of next-stage; how often it was asked.
+    pub(super) diagnosis: Mutex<Value>,
+    pub(super) looks: AtomicU64,
+    /// Milliseconds an answer of next-stage takes.
+    pub(super) look_takes: AtomicU64,
+    /// Bodies of diagnostics, of verifications.
+    pub(super) diagnoses: Mutex<Vec<Value>>,
+    pub(super) verifications: Mutex<Vec<Value>>,
+    /// Whether the content is found; how many contents were given.
+    pub(super) owned: AtomicBool,
+    pub(super) contents: AtomicU64,
+    /// Status and body of create and create-group, of a browser, of a started diagnosis.
+    pub(super) create_answer: Mutex<Option<(u16, Value)>>,
+    pub(super) browser_answer: Mutex<Option<(u16, Value)>>,
+    pub(super) diagnosis_answer: Mutex<Option<(u16, Value)>>,
+}
+
+fn told(answer: &Mutex<Option<(u16, Value)>>, usual: Value) -> HttpResponse {
+    let (status, body) = answer.lock().unwrap().clone().unwrap_or((200, usual));
+    HttpResponse::build(actix_web::http::StatusCode::from_u16(status).unwrap()).json(body)
+}
+
+async fn diagnose(body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
+    let mut made = service.diagnoses.lock().unwrap();
+    made.push(body.into_inner());
+    told(&service.diagnosis_answer, json!({"id": format!("d{}", made.len())}))
+}
+
+async fn next_stage(service: Data<Service>) -> HttpResponse {
+    service.looks.fetch_add(1, Ordering::SeqCst);
+    let takes = std::time::Duration::from_millis(service.look_takes.load(Ordering::SeqCst));
+    actix_web::rt::time::sleep(takes).await;
+    let answer = service.diagnosis.lock().unwrap().clone();
+    if answer.is_null() { HttpResponse::NotFound().finish() } else { HttpResponse::Ok().json(answer) }
+}
+
+async fn content(service: Data<Service>) -> HttpResponse {
+    let number = service.contents.fetch_add(1, Ordering::SeqCst);
+    HttpResponse::Ok().json(json!({"content": format!("{number:064x}"), "fileName": "hash.txt"}))
+}
+
+async fn verify(body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
+    service.verifications.lock().unwrap().push(body.into_inner());
+    if service.owned.load(Ordering::SeqCst) {
+        return HttpResponse::Ok().finish();
+    }
+    HttpResponse::BadRequest().json(json!({"message": "Neither <file> nor record", "data": {"errCode": 4002}}))
+}
+
+async fn browser(service: Data<Service>) -> HttpResponse {
+    told(&service.browser_answer, json!({"url": "http://127.0.0.1:1/b/1?sig=x", "browserBoxId": "box-1"}))
 }
 
 async fn search(request: HttpRequest, body: Bytes, service: Data<Service>) -> HttpResponse {
@@ -105,7 +156,7 @@ async fn exists(hash: web::Path<String>, service: Data<Service>) -> HttpResponse
 
 async fn create(body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
     service.created.lock().unwrap().push(body.into_inner());
-    HttpResponse::Ok().json(json!({"taskId": "new1", "status": "CREATED", "createdAt": "2026-01-01T00:00:00Z"}))
+    told(&service.create_answer, json!({"taskId": "new1", "status": "CREATED", "createdAt": "2026-01-01T00:00:00Z"}))
 }
 
 async fn change(request: HttpRequest, body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
@@ -155,6 +206,12 @@ pub(super) fn serve(service: Arc<Service>) -> SocketAddr {
                 .route("/scanner/api/v1/tasks/{id}/components/search", web::post().to(search))
                 .route("/scanner/api/v1/tasks/{id}/exploit-chains/search", web::post().to(search))
                 .route("/scanner/api/v2/tasks", web::post().to(create))
+                .route("/scanner/api/v2/tasks/create-group", web::post().to(create))
+                .route("/scanner/api/v1/network-diagnostics", web::post().to(diagnose))
+                .route("/scanner/api/v1/network-diagnostics/{id}/next-stage", web::get().to(next_stage))
+                .route("/scanner/api/v1/domain-ownership/random-content", web::get().to(content))
+                .route("/scanner/api/v1/domain-ownership/verify", web::post().to(verify))
+                .route("/scanner/api/v1/browsers", web::post().to(browser))
                 .route("/scanner/api/v2/tasks/{id}/report", web::get().to(report))
                 .route("/scanner/api/v1/files/upload", web::post().to(upload))
                 .route("/scanner/api/v1/files/check-exist/{sha256}", web::post().to(exists))

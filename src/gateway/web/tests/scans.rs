@@ -65,37 +65,10 @@ fn filters_live_in_the_address_whether_the_service_knows_them_or_not() {
 }
 
 #[test]
-fn a_form_without_script_uploads_and_starts_the_scan() {
-    let bench = Bench::new();
-    let fields = [("csrf", bench.csrf.as_str()), ("project", ""), ("lang", "JAVA"), ("sha256", ""), ("file_name", "")];
-    let answer = bench.multipart("/tasks/new", "", &fields, "shop.war", b"PK the bytes");
-    assert_eq!((answer.status, answer.header("location").as_str()), (303, "/tasks/new1"), "{}", answer.text());
-    let hash = hex(&sha256(b"PK the bytes"));
-    assert_eq!(bench.service.files.lock().unwrap().as_slice(), std::slice::from_ref(&hash));
-    let created = bench.service.created.lock().unwrap()[0].clone();
-    assert_eq!(created, json!({"projectName": "shop.war", "lang": "JAVA", "primarySourceCode": hash}));
-}
-
-#[test]
-fn a_form_that_cannot_be_used_comes_back_with_what_was_typed_and_nothing_is_stored() {
-    let bench = Bench::new();
-    let fields = [("csrf", bench.csrf.as_str()), ("project", "My \"shop\""), ("lang", "COBOL")];
-    let answer = bench.multipart("/tasks/new", "", &fields, "shop.zip", b"PK");
-    assert_eq!(answer.status, 422);
-    let page = answer.text();
-    assert!(page.contains("value=\"My &#34;shop&#34;\"") && page.contains("Choose a .jar, .war or .ear file."), "{page}");
-    assert!(page.contains("aria-invalid=\"true\"") && page.contains("<title>Error: New scan"));
-    let kept = bench.post("/tasks", &format!("project={}&lang=JAVA&file_name=a.jar&sha256={}", "x".repeat(201), "0".repeat(64)));
-    assert!(kept.status == 422 && kept.text().contains("is uploaded already"), "{}", kept.text());
-    let none = bench.multipart("/tasks/new", "", &[("csrf", &bench.csrf), ("lang", "JAVA")], "", b"");
-    assert!(none.status == 422 && none.text().contains("Choose a file."));
-    assert!(bench.service.files.lock().unwrap().is_empty() && bench.service.created.lock().unwrap().is_empty());
-}
-
-#[test]
 fn a_form_without_the_session_s_token_uploads_nothing() {
     let bench = Bench::new();
-    let answer = bench.multipart("/tasks/new", "", &[("csrf", "other"), ("lang", "JAVA")], "shop.war", b"PK");
+    let draft = bench.draft("");
+    let answer = bench.multipart(&format!("{draft}/artifact"), "", &[("csrf", "other")], "shop.war", b"PK");
     assert_eq!(answer.status, 403);
     assert_eq!(bench.multipart("/uploads", "", &[], "shop.war", b"PK").status, 403);
     let foreign = bench.head("POST", "/tasks/new", "").replace("same-origin", "cross-site");

@@ -59,6 +59,8 @@ impl UserView {
 pub(in crate::gateway) struct AssetLinks {
     pub(in crate::gateway) css: String,
     pub(in crate::gateway) script: String,
+    pub(in crate::gateway) checks: String,
+    pub(in crate::gateway) accounts: String,
     pub(in crate::gateway) worker: String,
     pub(in crate::gateway) icon: String,
 }
@@ -66,6 +68,13 @@ pub(in crate::gateway) struct AssetLinks {
 impl AssetLinks {
     pub(in crate::gateway) fn current() -> Self {
         let assets = assets::all();
-        Self { css: assets.css.href(), script: assets.script.href(), worker: assets.worker.href(), icon: assets.icon.href() }
+        Self {
+            css: assets.css.href(),
+            script: assets.script.href(),
+            checks: assets.checks.href(),
+            accounts: assets.accounts.href(),
+            worker: assets.worker.href(),
+            icon: assets.icon.href(),
+        }
     }
 }

@@ -3,18 +3,24 @@
 /// What every page is: it renders itself.
 pub(in crate::gateway) use askama::Template as View;
 
+pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod chain_body;
 pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod chart;
 pub(in crate::gateway) mod components;
+pub(in crate::gateway) mod diagnostics;
 pub(in crate::gateway) mod downloads;
+pub(in crate::gateway) mod drafts;
 pub(in crate::gateway) mod errors;
 pub(in crate::gateway) mod finding_body;
 pub(in crate::gateway) mod findings;
 pub(in crate::gateway) mod groups;
 pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod keys;
+pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod layout;
+pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod pager;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;

@@ -1,14 +1,14 @@
-//! Pages of tasks: the list, the form of a new scan, the question before deleting. The page of one task is in `task.rs`.
+//! Pages of tasks: the list, the question before deleting. The page of one task is in `task.rs`.
 
 use askama::Template;
 
 use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
-use super::words::{self, Badge, When};
+use super::words::{Badge, When};
 use crate::gateway::domain::filter::{State, TaskFilter, day_text};
 use crate::gateway::domain::task::{Counts, Status, Task};
 use crate::gateway::services::lists::Listed;
-use crate::gateway::services::tasks::{PAGE, Problems};
+use crate::gateway::services::tasks::PAGE;
 use crate::gateway::web::urls;
 use crate::platform::hostile::Hostile;
 
@@ -125,44 +125,6 @@ impl List {
 /// Where in the list a page is.
 pub(in crate::gateway) fn extent(filter: &TaskFilter, listed: &Listed<Task>) -> Extent {
     Extent { total: listed.total, complete: listed.complete, page: filter.page, size: PAGE }
-}
-
-/// What was typed into the form of a new scan; kept when it is shown again.
-#[derive(Clone, Debug, Default)]
-pub(in crate::gateway) struct Typed {
-    pub(in crate::gateway) project: String,
-    /// Of a file that is uploaded already; else empty.
-    pub(in crate::gateway) sha256: String,
-    pub(in crate::gateway) file_name: String,
-}
-
-#[derive(Template)]
-#[template(path = "tasks/new.html")]
-pub(in crate::gateway) struct NewPage {
-    chrome: Chrome,
-    project: String,
-    sha256: String,
-    file_name: String,
-    /// The same for reading.
-    uploaded: String,
-    largest: String,
-    max_bytes: u64,
-    problems: Problems,
-}
-
-impl NewPage {
-    pub(in crate::gateway) fn new(chrome: Chrome, typed: Typed, problems: Problems, max_bytes: u64) -> Self {
-        Self {
-            chrome,
-            project: typed.project,
-            sha256: typed.sha256,
-            uploaded: Hostile::from(typed.file_name.as_str()).short(120),
-            file_name: typed.file_name,
-            largest: words::bytes(max_bytes),
-            max_bytes,
-            problems,
-        }
-    }
 }
 
 #[derive(Template)]

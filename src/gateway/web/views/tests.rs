@@ -11,7 +11,7 @@ use super::groups::{DeletePage as DeleteGroupPage, GroupPage};
 use super::home::Home;
 use super::layout::{AssetLinks, Chrome, SiteView, UserView};
 use super::task::{LiveView, TaskPage};
-use super::tasks::{DeletePage, List as TasksPage, NewPage, Typed};
+use super::tasks::{DeletePage, List as TasksPage};
 use crate::contract::ids::TaskId;
 use crate::contract::results;
 use crate::gateway::domain::chain::{Chain, Step, StepKind};
@@ -33,7 +33,7 @@ use crate::gateway::services::groups::Group;
 use crate::gateway::services::home;
 use crate::gateway::services::lists::Listed;
 use crate::gateway::services::parts::{Part, Parts};
-use crate::gateway::services::tasks::{Overview, Problems};
+use crate::gateway::services::tasks::Overview;
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
 
@@ -240,14 +240,11 @@ fn all_pages(evil: &str) -> Vec<(&'static str, String)> {
     let opened =
         Opened { task: task(evil, Status::Done), finding: finding(evil), place: Some(place), parts, chains: vec![chain(evil)] };
     let summary = home::Summary { running: listed(), recent: tasks.clone(), open_critical: 3, looked_at: 1 };
-    let form = Typed { project: typed.clone(), sha256: typed.clone(), file_name: typed.clone() };
-    let problems = Problems { project: Some("Wrong."), lang: Some("Wrong."), file: Some("Wrong.") };
     let nothing = Listed { items: Vec::new(), total: 0, complete: true };
     let mut pages = vec![
         ("home", Home::new(chrome(evil), &summary).render().unwrap()),
         ("tasks", TasksPage::new(chrome(evil), &filter, &listed()).render().unwrap()),
         ("no tasks", TasksPage::new(chrome(evil), &filter, &nothing).render().unwrap()),
-        ("new scan", NewPage::new(chrome(evil), form, problems, 1).render().unwrap()),
         ("delete", DeletePage::new(chrome(evil), &task(evil, Status::Running)).render().unwrap()),
         ("findings", FindingsPage::new(chrome(evil), &narrow, &list(vec![row(evil)])).render().unwrap()),
         ("no findings", FindingsPage::new(chrome(evil), &narrow, &list(Vec::new())).render().unwrap()),

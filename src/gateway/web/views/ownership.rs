@@ -1,0 +1,85 @@
+//! Proof of control over the target's domain: the content, where to put it, until when, and how it went.
+
+use askama::Template;
+
+use super::drafts::{Frame, chrome};
+use super::layout::Chrome;
+use super::words::When;
+use crate::gateway::domain::draft::{NotedChallenge, Step, origin};
+use crate::gateway::services::drafts::Held;
+use crate::gateway::web::page::Page;
+use crate::gateway::web::urls;
+use crate::platform::hostile::Hostile;
+
+/// What to host.
+pub(in crate::gateway) struct Content {
+    text: String,
+    /// Letters, digits and dashes only: it can stand in the snippets of servers as it is.
+    is_plain: bool,
+    expires: When,
+    download: String,
+}
+
+/// How a look for the content went.
+#[derive(Clone, Debug, Default)]
+pub(in crate::gateway) struct Looked {
+    /// The content was not found; the service's words may follow.
+    pub(in crate::gateway) not_yet: Option<Hostile>,
+    /// Why nothing could be looked for.
+    pub(in crate::gateway) trouble: String,
+}
+
+#[derive(Template)]
+#[template(path = "ownership/show.html")]
+pub(in crate::gateway) struct Show {
+    chrome: Chrome,
+    frame: Frame,
+    has_target: bool,
+    target_step: String,
+    origin: String,
+    host: String,
+    file_url: String,
+    /// When it was proved in this draft.
+    verified: Option<When>,
+    content: Option<Content>,
+    not_yet: Option<String>,
+    trouble: String,
+    /// The service refused to start without proof.
+    is_missing: bool,
+}
+
+impl Show {
+    pub(in crate::gateway) fn new(
+        page: &Page,
+        held: &Held,
+        challenge: Option<&NotedChallenge>,
+        looked: Looked,
+        is_missing: bool,
+    ) -> Self {
+        let target = held.draft.target.as_ref().map(|target| target.url.as_str()).unwrap_or_default();
+        let origin = origin(target);
+        let host = url::Url::parse(target).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        let proved = held.notes.verified.as_ref().filter(|_| held.draft.is_verified(&held.notes));
+        let content = challenge.map(|challenge| Content {
+            text: challenge.content.short(500),
+            is_plain: challenge.content.raw().bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')),
+            expires: When::of(Some(challenge.expires)),
+            download: urls::draft(urls::DRAFT_OWNERSHIP_FILE, &held.draft.id),
+        });
+        let wrong = looked.not_yet.is_some() || !looked.trouble.is_empty();
+        Self {
+            chrome: chrome(page, Step::Ownership, wrong),
+            frame: Frame::new(held, Step::Ownership),
+            has_target: held.draft.target.is_some(),
+            target_step: urls::step(&held.draft.id, Step::Target),
+            file_url: format!("{origin}/.well-known/hash.txt"),
+            origin,
+            host,
+            verified: proved.map(|(_, at)| When::of(Some(*at))),
+            content,
+            not_yet: looked.not_yet.map(|words| words.short(400)),
+            trouble: looked.trouble,
+            is_missing,
+        }
+    }
+}
