@@ -176,6 +176,10 @@
       place.replaceChildren(document.importNode(page.querySelector("[data-accounts]"), true));
       for (const input of document.querySelectorAll("input[data-version]")) input.value = version();
       // The step is done now: it is left by going on, not by skipping.
+      const here = document.querySelector(".steps .here");
+      here.className = "done here";
+      here.querySelector(".dot").textContent = "";
+      here.querySelector(".state").textContent = "Done";
       for (const skip of document.querySelectorAll("[data-skip]")) skip.hidden = true;
       for (const link of document.querySelectorAll("[data-continue]")) link.hidden = false;
       say("The session was saved. Add another account, or continue.");

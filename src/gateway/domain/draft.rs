@@ -175,8 +175,8 @@ pub(crate) struct Draft {
 pub(crate) struct Notes {
     pub check: Option<NotedCheck>,
     pub challenge: Option<NotedChallenge>,
-    /// The origin that was proved, and when.
-    pub verified: Option<(String, Timestamp)>,
+    /// Origins that were proved, and when.
+    pub verified: Vec<(String, Timestamp)>,
     /// The remote browser the sessions were captured in.
     pub box_id: Option<Hostile>,
 }
@@ -193,6 +193,13 @@ pub(crate) struct NotedCheck {
 pub(crate) struct NotedChallenge {
     pub content: Hostile,
     pub expires: Timestamp,
+}
+
+impl Notes {
+    /// When an origin was proved.
+    pub(crate) fn proved(&self, origin: &str) -> Option<Timestamp> {
+        self.verified.iter().find(|(proved, _)| proved == origin).map(|(_, at)| *at)
+    }
 }
 
 impl Draft {
@@ -241,10 +248,18 @@ impl Draft {
         Step::ALL.into_iter().find(|step| self.state(*step, notes) == StepState::Open).unwrap_or(Step::Check)
     }
 
-    /// Whether the domain of the target was proved in this draft.
+    /// Addresses the scan aims at, one for each origin: the target first, then those of single artifacts.
+    pub(crate) fn targets(&self) -> Vec<&str> {
+        let main = self.target.iter().map(|target| target.url.as_str());
+        let own = self.artifacts.iter().filter_map(|artifact| artifact.target.as_deref());
+        let mut seen = BTreeSet::new();
+        main.chain(own).filter(|url| seen.insert(origin(url))).collect()
+    }
+
+    /// Whether every domain the scan aims at was proved in this draft.
     pub(crate) fn is_verified(&self, notes: &Notes) -> bool {
-        let own = self.target.as_ref().map(|target| origin(&target.url));
-        own.is_some() && notes.verified.as_ref().map(|(proved, _)| proved.clone()) == own
+        let targets = self.targets();
+        !targets.is_empty() && targets.into_iter().all(|url| notes.proved(&origin(url)).is_some())
     }
 }
 
@@ -333,10 +348,13 @@ mod tests {
         draft.artifacts.push(Artifact { sha256, file_name: "a.jar".into(), service: "".into(), target: None, refused: None });
         assert_eq!((draft.open_step(&notes), draft.named().raw()), (Step::Target, "a.jar"));
         draft.target = Some(Target { url: "https://a.example/app".to_owned(), login_url: None });
-        notes.verified = Some(("https://b.example".to_owned(), Timestamp(0)));
+        notes.verified.push(("https://b.example".to_owned(), Timestamp(0)));
         assert_eq!(draft.state(Step::Ownership, &notes), StepState::Open, "another domain was proved");
-        notes.verified = Some(("https://a.example".to_owned(), Timestamp(0)));
+        notes.verified.push(("https://a.example".to_owned(), Timestamp(0)));
         assert_eq!(draft.state(Step::Ownership, &notes), StepState::Done);
+        draft.artifacts[0].target = Some("https://c.example/".to_owned());
+        assert_eq!((draft.targets().len(), draft.state(Step::Ownership, &notes)), (2, StepState::Open), "one more domain");
+        draft.artifacts[0].target = Some("https://a.example/other".to_owned());
         draft.skipped.extend([Step::Source, Step::Accounts, Step::Options]);
         assert_eq!(draft.open_step(&notes), Step::Check);
         assert_eq!((Step::Artifact.next(), Step::Options.next(), Step::Check.next()), (Step::Target, Step::Check, Step::Check));

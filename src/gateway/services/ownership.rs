@@ -46,12 +46,12 @@ impl Ownerships {
         Ok(challenge)
     }
 
-    /// Has the service look for the content at the domain of the draft's target.
-    pub(in crate::gateway) async fn verify(&self, actor: &Actor, id: &DraftId) -> Result<Verdict, Error> {
+    /// Has the service look for the content at `place`, the origin of a target of the draft.
+    pub(in crate::gateway) async fn verify(&self, actor: &Actor, id: &DraftId, place: &str) -> Result<Verdict, Error> {
         let held = self.drafts.get(actor, id).await?;
-        let target = held.draft.target.as_ref().and_then(|target| Url::parse(&target.url).ok());
-        let Some(target) = target else {
-            return Err(Error::Invalid("Name the target first.".to_owned()));
+        let known = held.draft.targets().into_iter().find(|url| origin(url) == place);
+        let Some(target) = known.and_then(|url| Url::parse(url).ok()) else {
+            return Err(Error::Invalid("This scan does not aim at that address any more.".to_owned()));
         };
         let challenge = self.challenge(actor, &held).await?;
         let ask = self.credentials.with_user(actor, |service, call| {
@@ -61,7 +61,11 @@ impl Ownerships {
         let verdict = ask.await?;
         if verdict == Verdict::Verified {
             let proved = (origin(target.as_str()), self.clock.now());
-            self.drafts.note(actor, &held.draft, |notes| notes.verified = Some(proved.clone())).await?;
+            let note = self.drafts.note(actor, &held.draft, |notes| {
+                notes.verified.retain(|(origin, _)| *origin != proved.0);
+                notes.verified.push(proved.clone());
+            });
+            note.await?;
         }
         Ok(verdict)
     }

@@ -54,8 +54,7 @@ pub(in crate::gateway) async fn start(
     Form(confirmed): Form<Confirmed>,
 ) -> Result<HttpResponse, WebError> {
     let held = services.drafts.get(&actor, &id).await?;
-    let aims = held.draft.target.is_some() || held.draft.artifacts.iter().any(|artifact| artifact.target.is_some());
-    if aims && confirmed.sure.is_empty() {
+    if !held.draft.targets().is_empty() && confirmed.sure.is_empty() {
         return again(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, (String::new(), true)).await;
     }
     match services.launch.start(&actor, (&id, &confirmed.v)).await.map_err(at_step(&id, Step::Check))? {

@@ -43,7 +43,7 @@ async fn again(
     mut looked: Looked,
 ) -> Result<HttpResponse, WebError> {
     let held = services.drafts.get(actor, id).await?;
-    let challenge = if held.draft.target.is_none() {
+    let challenge = if held.draft.targets().is_empty() {
         None
     } else {
         match services.ownership.challenge(actor, &held).await {
@@ -65,7 +65,10 @@ fn trouble(error: Error) -> Result<String, WebError> {
 }
 
 #[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
+pub(in crate::gateway) struct Place {
+    /// Origin of a target.
+    origin: String,
+}
 
 /// Has the content looked for.
 pub(in crate::gateway) async fn verify(
@@ -73,9 +76,9 @@ pub(in crate::gateway) async fn verify(
     SignedIn(actor): SignedIn,
     Path(id): Path<DraftId>,
     services: Data<Services>,
-    _form: Form<Nothing>,
+    Form(place): Form<Place>,
 ) -> Result<HttpResponse, WebError> {
-    let looked = match services.ownership.verify(&actor, &id).await {
+    let looked = match services.ownership.verify(&actor, &id, &place.origin).await {
         Ok(Verdict::Verified) => return Ok(page.go_with_news(&urls::step(&id, Step::Ownership), Flash::OwnershipVerified)),
         Ok(Verdict::NotYet(words)) => Looked { not_yet: Some(words), ..Looked::default() },
         Err(error @ Error::Invalid(_)) => return Err(at_step(&id, Step::Ownership)(error)),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::bench::XSS;
 use super::scan_bench::Bench;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{hex, sha256};
@@ -99,7 +100,7 @@ fn nobody_else_finds_a_draft() {
         ("skip", "step=target"),
         ("target", "url=https%3A%2F%2Fa.example"),
         ("target/check", ""),
-        ("ownership", ""),
+        ("ownership", "origin=x"),
         ("check", ""),
         ("accounts/remove", "row=0"),
         ("delete", ""),
@@ -199,4 +200,34 @@ fn a_file_that_cannot_be_used_comes_back_with_what_was_typed_and_nothing_is_stor
     );
     assert_eq!(names.status, 422);
     assert!(names.text().contains("at most 200 characters") && names.text().contains("value=\"nonsense\""), "{}", names.text());
+}
+
+#[test]
+fn nothing_that_is_typed_or_named_becomes_more_than_text() {
+    let bench = Bench::new();
+    let coded = |fields: &[(&str, &str)]| url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let begun = bench.post("/tasks/new", &coded(&[("project", XSS)]));
+    let draft = begun.header("location").strip_suffix("/artifact").unwrap().to_owned();
+    bench.add_file(&draft, "artifact", "<img src=x onerror=alert(2)>.jar", b"a", &[("service", "<script>alert(1)</script>")]);
+    bench.add_file(&draft, "source", "<img src=x onerror=alert(2)>.zip", b"b", &[]);
+    *bench.service.diagnosis.lock().unwrap() = json!({"status": "FINISHED", "stages": [
+        {"stageName": XSS, "description": XSS, "status": "FAIL", "resultInfo": XSS, "hint": XSS}]});
+    bench.step(&draft, "target", &coded(&[("url", "https://a.example/\"><script>alert(1)</script>"), ("login_url", "")]));
+    bench.step(
+        &draft,
+        "accounts",
+        &coded(&[
+            ("role", "own"),
+            ("own_role", "<script>alert(1)</script>"),
+            ("url", "https://a.example/'><img src=x onerror=alert(2)>"),
+            ("cookies", "a=<script>alert(1)</script>"),
+        ]),
+    );
+    for page in ["artifact", "target", "target/stages", "ownership", "source", "accounts", "options", "check"] {
+        let text = bench.get(&format!("{draft}/{page}")).text();
+        for evil in ["<script>alert", "<img src=x", "href=javascript", "\u{202e}"] {
+            assert!(!text.contains(evil), "{page} holds {evil}: {text}");
+        }
+    }
+    assert!(!bench.get("/tasks/new").text().contains("<script>alert"));
 }

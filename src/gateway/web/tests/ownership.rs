@@ -8,6 +8,8 @@ use serde_json::json;
 use super::scan_bench::Bench;
 use crate::platform::clock::{Clock, Timestamp};
 
+const PLACE: &str = "origin=https%3A%2F%2Fa.example%3A8443";
+
 #[test]
 fn the_content_is_shown_with_its_deadline_downloaded_and_looked_for() {
     let clock = Clock::manual(Timestamp::parse_rfc3339("2026-11-28T10:00:00Z").unwrap());
@@ -29,11 +31,11 @@ fn the_content_is_shown_with_its_deadline_downloaded_and_looked_for() {
         (file.text(), file.header("content-disposition")),
         (content.clone(), "attachment; filename=\"hash.txt\"".to_owned())
     );
-    let not_yet = bench.post(&format!("{draft}/ownership"), "");
+    let not_yet = bench.post(&format!("{draft}/ownership"), PLACE);
     assert!(not_yet.status == 422 && not_yet.text().contains("Neither &#60;file&#62; nor record"), "{}", not_yet.text());
     assert!(not_yet.text().contains(&content), "the content stays");
     bench.service.owned.store(true, Ordering::SeqCst);
-    let verified = bench.post(&format!("{draft}/ownership"), "");
+    let verified = bench.post(&format!("{draft}/ownership"), PLACE);
     assert_eq!((verified.status, verified.header("location")), (303, format!("{draft}/ownership")));
     assert_eq!(
         bench.service.verifications.lock().unwrap()[1],
@@ -43,6 +45,7 @@ fn the_content_is_shown_with_its_deadline_downloaded_and_looked_for() {
     assert!(bench.get(&format!("{draft}/check")).text().contains("https://a.example:8443 was verified"));
     bench.step(&draft, "target", "url=https%3A%2F%2Fb.example&login_url=");
     assert!(!bench.get(&format!("{draft}/ownership")).text().contains("is verified"), "another domain was proved");
+    assert_eq!(bench.post(&format!("{draft}/ownership"), PLACE).status, 400, "the scan does not aim there any more");
     assert_eq!(bench.service.contents.load(Ordering::SeqCst), 1, "one content for all of this");
 }
 
@@ -57,4 +60,25 @@ fn content_that_has_run_out_is_replaced() {
     let later = bench.of("alice");
     let page = later.get(&format!("{draft}/ownership")).text();
     assert!(page.contains(&format!("{:064x}", 1)) && page.contains("28 Nov 2026, 16:00 UTC"), "{page}");
+}
+
+#[test]
+fn every_domain_a_group_aims_at_is_proved_by_itself() {
+    let bench = Bench::new();
+    let draft = bench.draft("");
+    bench.service.owned.store(true, Ordering::SeqCst);
+    bench.step(&draft, "target", "url=https%3A%2F%2Fa.example&login_url=");
+    for (name, target) in [("a.jar", "https://a.example/other"), ("b.jar", "https://b.example/")] {
+        bench.add_file(&draft, "artifact", name, name.as_bytes(), &[("target", target)]);
+    }
+    let page = bench.get(&format!("{draft}/ownership")).text();
+    assert_eq!(page.matches("name=\"origin\"").count(), 2, "{page}");
+    assert_eq!(bench.post(&format!("{draft}/ownership"), "origin=https%3A%2F%2Fb.example").status, 303);
+    let half = bench.get(&format!("{draft}/ownership")).text();
+    assert!(half.contains("https://b.example is verified") && half.contains("Skip this step"), "{half}");
+    assert_eq!(bench.post(&format!("{draft}/ownership"), "origin=https%3A%2F%2Fa.example").status, 303);
+    assert!(!bench.get(&format!("{draft}/ownership")).text().contains("Skip this step"));
+    assert_eq!(bench.service.verifications.lock().unwrap()[0]["url"], json!("https://b.example/"));
+    let check = bench.get(&format!("{draft}/check")).text();
+    assert!(check.contains("https://a.example/, https://b.example/") && check.contains("name=\"sure\""), "{check}");
 }

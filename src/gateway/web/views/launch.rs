@@ -7,7 +7,7 @@ use super::artifacts::kind;
 use super::drafts::{Frame, chrome, name};
 use super::layout::Chrome;
 use super::words::When;
-use crate::gateway::domain::draft::{Artifact, Step};
+use crate::gateway::domain::draft::{Artifact, Step, origin};
 use crate::gateway::services::diagnostics::Look;
 use crate::gateway::services::drafts::Held;
 use crate::gateway::web::page::Page;
@@ -63,6 +63,7 @@ impl Check {
         };
         let started = draft.started.iter().map(|one| StartedRow { file: one.file_name.short(120), href: urls::task(&one.task) });
         let count = draft.artifacts.len();
+        let targets: Vec<String> = draft.targets().into_iter().map(|url| Hostile::from(url).short(200)).collect();
         Self {
             chrome: chrome(page, Step::Check, !problem.is_empty() || sure_problem),
             frame: Frame::new(held, Step::Check),
@@ -71,7 +72,7 @@ impl Check {
             refused: draft.artifacts.iter().filter_map(refused).collect(),
             has_artifact: count > 0,
             artifact_step: urls::step(&draft.id, Step::Artifact),
-            target: draft.target.as_ref().map(|target| Hostile::from(target.url.as_str()).short(200)).unwrap_or_default(),
+            target: targets.join(", "),
             button: if count > 1 { format!("Start {count} scans as a group") } else { "Start the scan".to_owned() },
             problem,
             sure_problem,
@@ -96,9 +97,12 @@ fn part(held: &Held, step: Step, look: &Look) -> Option<Part> {
             ("Target", lines, "None: the files alone are looked through.")
         }
         Step::Ownership => {
-            let proved = held.notes.verified.as_ref().filter(|_| draft.is_verified(&held.notes));
-            let line = |(origin, at): &(String, _)| format!("{} was verified {}", plain(origin), When::of(Some(*at)).words);
-            ("Ownership", proved.map(line).into_iter().collect(), "Not verified in this draft.")
+            let line = |url: &str| {
+                let origin = origin(url);
+                let at = held.notes.proved(&origin)?;
+                Some(format!("{} was verified {}", plain(&origin), When::of(Some(at)).words))
+            };
+            ("Ownership", draft.targets().into_iter().filter_map(line).collect(), "Not verified in this draft.")
         }
         Step::Source => {
             let line = |source: &crate::gateway::domain::draft::Source| {

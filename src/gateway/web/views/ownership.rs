@@ -29,18 +29,22 @@ pub(in crate::gateway) struct Looked {
     pub(in crate::gateway) trouble: String,
 }
 
-#[derive(Template)]
-#[template(path = "ownership/show.html")]
-pub(in crate::gateway) struct Show {
-    chrome: Chrome,
-    frame: Frame,
-    has_target: bool,
-    target_step: String,
+/// A domain to prove.
+pub(in crate::gateway) struct Place {
     origin: String,
     host: String,
     file_url: String,
     /// When it was proved in this draft.
     verified: Option<When>,
+}
+
+#[derive(Template)]
+#[template(path = "ownership/show.html")]
+pub(in crate::gateway) struct Show {
+    chrome: Chrome,
+    frame: Frame,
+    target_step: String,
+    places: Vec<Place>,
     content: Option<Content>,
     not_yet: Option<String>,
     trouble: String,
@@ -56,10 +60,12 @@ impl Show {
         looked: Looked,
         is_missing: bool,
     ) -> Self {
-        let target = held.draft.target.as_ref().map(|target| target.url.as_str()).unwrap_or_default();
-        let origin = origin(target);
-        let host = url::Url::parse(target).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-        let proved = held.notes.verified.as_ref().filter(|_| held.draft.is_verified(&held.notes));
+        let place = |url: &str| {
+            let origin = origin(url);
+            let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+            let verified = held.notes.proved(&origin).map(|at| When::of(Some(at)));
+            Place { file_url: format!("{origin}/.well-known/hash.txt"), origin, host, verified }
+        };
         let content = challenge.map(|challenge| Content {
             text: challenge.content.short(500),
             is_plain: challenge.content.raw().bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')),
@@ -70,12 +76,8 @@ impl Show {
         Self {
             chrome: chrome(page, Step::Ownership, wrong),
             frame: Frame::new(held, Step::Ownership),
-            has_target: held.draft.target.is_some(),
+            places: held.draft.targets().into_iter().map(place).collect(),
             target_step: urls::step(&held.draft.id, Step::Target),
-            file_url: format!("{origin}/.well-known/hash.txt"),
-            origin,
-            host,
-            verified: proved.map(|(_, at)| When::of(Some(*at))),
             content,
             not_yet: looked.not_yet.map(|words| words.short(400)),
             trouble: looked.trouble,
