@@ -27,9 +27,13 @@ pub struct Scanner {
     pub account_claim: String,
     /// How long a looked-up bearer is believed.
     pub bearer_cache_seconds: u64,
+    /// Seals captured sessions: 32 bytes in base64. Without it a key is made and kept in the data folder.
+    pub seal_key: Option<Secret>,
     pub upload: Upload,
     pub archive: Archive,
     pub shares: Shares,
+    pub groups: Groups,
+    pub sessions: Sessions,
     /// Server keys by account id.
     pub accounts: BTreeMap<String, Account>,
 }
@@ -70,4 +74,18 @@ pub struct Shares {
     pub free_tries: u64,
     /// How long wrong codes are remembered.
     pub window_seconds: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// Artifacts of one create-group, the first included.
+    pub max_artifacts: usize,
+}
+
+/// Bounds of the captured sessions of one task.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    pub max_count: usize,
+    /// Bytes of all of them together, as JSON.
+    pub max_bytes: usize,
 }

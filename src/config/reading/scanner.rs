@@ -4,8 +4,9 @@ use config::Map;
 
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
-use crate::config::scanner::{Account, Archive, Scanner, Shares, Upload};
+use crate::config::scanner::{Account, Archive, Groups, Scanner, Sessions, Shares, Upload};
 use crate::config::section::Section;
+use crate::platform::secret::Secret;
 
 pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
     let empty_or_address = |text: &str| text.is_empty() || checks::web_address(text).is_some();
@@ -20,6 +21,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
         userinfo_url: section.checked("userinfo_url", checks::WEB_ADDRESS, empty_or_address),
         account_claim: section.checked("account_claim", "a dotted path such as organization", checks::claim_path),
         bearer_cache_seconds: section.number("bearer_cache_seconds", 0..=3600),
+        seal_key: seal_key(section),
         upload: section.table("upload", |section| Upload {
             max_bytes: section.number("max_bytes", positive()),
             idle_seconds: section.number("idle_seconds", 1..=3600),
@@ -29,6 +31,11 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
             free_tries: section.number("free_tries", 0..=1000),
             window_seconds: section.number("window_seconds", positive()),
         }),
+        groups: section.table("groups", |section| Groups { max_artifacts: section.number("max_artifacts", 1..=1000) }),
+        sessions: section.table("sessions", |section| Sessions {
+            max_count: section.number("max_count", 0..=1000),
+            max_bytes: section.number("max_bytes", 0..=4 << 20),
+        }),
         accounts: section.each("accounts", &Map::new(), account),
     };
     if scanner.accounts.is_empty() && scanner.userinfo_url.is_empty() {
@@ -36,6 +43,14 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
         section.problem("accounts", "is empty, and there is no userinfo_url: nobody could call the service", hint);
     }
     scanner
+}
+
+fn seal_key(section: &mut Section<'_>) -> Option<Secret> {
+    let key = section.optional_secret("seal_key");
+    if key.as_ref().is_some_and(|key| !checks::sealing_key(key.expose())) {
+        section.problem("seal_key", "is not 32 bytes in base64", "make one with: openssl rand -base64 32");
+    }
+    key
 }
 
 fn archive(section: &mut Section<'_>) -> Archive {

@@ -2,6 +2,9 @@
 
 mod bearers;
 mod files;
+mod groups;
+mod logins;
+mod opening;
 mod refusals;
 mod reports;
 mod results;

@@ -14,7 +14,7 @@ const TERMINATE: &str = "/api/v1/tasks/terminate";
 const DELETE: &str = "/api/v1/tasks/delete";
 
 /// An archive that takes an analysis a good while: many archives inside, each different.
-fn slow_war() -> Vec<u8> {
+pub(super) fn slow_war() -> Vec<u8> {
     let libraries: Vec<(String, Vec<u8>)> =
         (0..4000).map(|n| (format!("lib-{n}-1.0.jar"), jar::library("com.example", &format!("lib-{n}"), "1.0"))).collect();
     jar::war(&libraries.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect::<Vec<_>>())
@@ -92,13 +92,13 @@ async fn a_create_that_is_not_right_is_refused_with_the_field_in_the_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn captured_sessions_are_neither_kept_nor_echoed() {
+async fn captured_sessions_are_not_echoed_and_nothing_of_them_lies_open() {
     let scanner = spawn_scanner().await;
     let hash = scanner.upload(ACME, "a.jar", jar::library("g", "a", "1")).await;
     let body = json!({
         "projectName": "a", "lang": "JAVA", "primarySourceCode": hash,
         "sandboxHomePageUrl": "https://user:hunter-secret@shop.example/",
-        "sandboxAuthInfos": [{"roleName": "admin", "originRequestData": {"cookies": [{"name": "sid", "value": "hunter-secret"}]}}],
+        "sandboxAuthInfos": [{"roleName": "admin", "loginUrl": "https://shop.example/?t=hunter-secret", "originRequestData": {"cookies": [{"name": "sid", "value": "hunter-secret"}]}}],
         "poc": {"sandboxAuthHeaders": "Authorization: hunter-secret"},
         "sourceCodeInfos": [{"type": "BACKEND", "sourceCode": hash, "fileName": "src.zip", "password": "hunter-secret"}]
     });

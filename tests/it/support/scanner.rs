@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cardea::config::scanner::{Account, Archive, Scanner as Settings, Shares, Upload};
+use cardea::config::scanner::{Account, Archive, Groups, Scanner as Settings, Sessions, Shares, Upload};
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
 use cardea::platform::shutdown::Shutdown;
@@ -76,6 +76,7 @@ pub(crate) fn settings(data: &Path) -> Settings {
         userinfo_url: String::new(),
         account_claim: "organization".to_owned(),
         bearer_cache_seconds: 30,
+        seal_key: None,
         upload: Upload { max_bytes: 64 << 20, idle_seconds: 30 },
         archive: Archive {
             depth: 6,
@@ -87,6 +88,8 @@ pub(crate) fn settings(data: &Path) -> Settings {
             seconds: 300,
         },
         shares: Shares { free_tries: 5, window_seconds: 900 },
+        groups: Groups { max_artifacts: 50 },
+        sessions: Sessions { max_count: 20, max_bytes: 2 << 20 },
         accounts: [("acme".to_owned(), account(ACME)), ("globex".to_owned(), account(GLOBEX))].into(),
     }
 }
