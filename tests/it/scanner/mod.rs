@@ -9,4 +9,4 @@ mod refusals;
 mod reports;
 mod results;
 mod shares;
-mod tasks;
+pub(crate) mod tasks;

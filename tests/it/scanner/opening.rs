@@ -6,8 +6,8 @@ use cardea::platform::clock::Clock;
 use cardea::platform::shutdown::Shutdown;
 use cardea::scanner::Scanner;
 
-use crate::support::{eventually, jar};
 use crate::support::scanner::{ACME, settings, spawn_scanner};
+use crate::support::{eventually, jar};
 
 /// The words of a start that is refused.
 async fn refused(data: &Path) -> String {

@@ -14,7 +14,7 @@ const TERMINATE: &str = "/api/v1/tasks/terminate";
 const DELETE: &str = "/api/v1/tasks/delete";
 
 /// An archive that takes an analysis a good while: many archives inside, each different.
-pub(super) fn slow_war() -> Vec<u8> {
+pub(crate) fn slow_war() -> Vec<u8> {
     let libraries: Vec<(String, Vec<u8>)> =
         (0..4000).map(|n| (format!("lib-{n}-1.0.jar"), jar::library("com.example", &format!("lib-{n}"), "1.0"))).collect();
     jar::war(&libraries.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect::<Vec<_>>())
