@@ -64,7 +64,7 @@ pub(super) fn order(app: &App, body: CreateTask) -> Result<Order, Failure> {
         return Err(Failure::bad(format!("browserBoxId must have 1 to {LONGEST_NAME} characters.")));
     }
     let logins = logins::read(body.sandbox_auth_infos.as_ref(), &app.settings.sessions)?;
-    Ok(Order { logins, body })
+    Ok(Order { body, logins })
 }
 
 impl Order {

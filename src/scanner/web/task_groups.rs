@@ -98,14 +98,14 @@ async fn sort_out(
         };
         match outcome {
             Ok(artifact) => admitted.push(artifact),
-            Err((failure, known)) => failures.push(told(index, artifact, &failure, known)),
+            Err((failure, known)) => failures.push(told(index, artifact, &failure, &known)),
         }
     }
     Ok((admitted, failures))
 }
 
-fn told(index: u32, artifact: &Wanted, failure: &Failure, known: String) -> GroupFailure {
-    let named = artifact.file_name.as_deref().unwrap_or(&known).chars().take(LONGEST_FILE_NAME).collect();
+fn told(index: u32, artifact: &Wanted, failure: &Failure, known: &str) -> GroupFailure {
+    let named = artifact.file_name.as_deref().unwrap_or(known).chars().take(LONGEST_FILE_NAME).collect();
     GroupFailure { index, file_name: named, err_code: failure.code(), err_detail: failure.to_string() }
 }
 

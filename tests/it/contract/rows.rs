@@ -43,10 +43,19 @@ const CHAIN: &[&str] = &["vulId", "taskId", "title", "category", "severity", "de
 
 /// Every operation.
 pub(super) fn all(world: &World) -> Vec<Operation> {
-    [tasks(world), results(world), files(world), targets(world), shares(world), public_shares(world), added(world)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        creates(world),
+        tasks(world),
+        results(world),
+        files(world),
+        targets(world),
+        shares(world),
+        public_shares(world),
+        added(world),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// An operation of an account. `bad` are requests that are 400, `missing` one that is 404.
@@ -89,7 +98,7 @@ fn of_anybody(
     Operation { name, ask, gives, errors, foreign: Foreign::Nothing, public: true }
 }
 
-fn tasks(world: &World) -> Vec<Operation> {
+fn creates(world: &World) -> Vec<Operation> {
     let (create, group) = ("/api/v2/tasks", "/api/v2/tasks/create-group");
     let body = json!({
         "projectName": "Shop", "lang": "JAVA", "primarySourceCode": world.hash, "sandboxAuthInfos": [], "sourceCodeInfos": []
@@ -111,8 +120,6 @@ fn tasks(world: &World) -> Vec<Operation> {
         ]
     };
     let further = json!([{"sourceCode": world.hash, "fileName": "a.jar", "serviceName": "second"}]);
-    let (search, terminate, delete) = ("/api/v1/tasks/search", "/api/v1/tasks/terminate", "/api/v1/tasks/delete");
-    let task = |id: &str| Ask::get(format!("/api/v1/tasks/{id}"));
     vec![
         of_account(
             "TASKS_CREATE",
@@ -131,6 +138,13 @@ fn tasks(world: &World) -> Vec<Operation> {
             None,
             Foreign::Refused(400, 4001),
         ),
+    ]
+}
+
+fn tasks(world: &World) -> Vec<Operation> {
+    let (search, terminate, delete) = ("/api/v1/tasks/search", "/api/v1/tasks/terminate", "/api/v1/tasks/delete");
+    let task = |id: &str| Ask::get(format!("/api/v1/tasks/{id}"));
+    vec![
         of_account(
             "TASKS_SEARCH",
             (Ask::post(search, json!({"page": 0, "size": 10})), Gives::List(ROW)),

@@ -5,8 +5,9 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use walkdir::WalkDir;
 
+use crate::support::demo::{Demo, data_folder};
 use crate::support::jar;
-use crate::support::scanner::{ACME, TestScanner, assert_refused, spawn_scanner, spawn_scanner_with};
+use crate::support::scanner::{ACME, TestScanner, answer, assert_refused, client, form, spawn_scanner, spawn_scanner_with};
 
 const CREATE: &str = "/api/v2/tasks";
 /// Words of the captured sessions that must be found nowhere.
@@ -150,4 +151,31 @@ async fn the_key_that_seals_is_made_for_its_owner_only_or_comes_from_the_setting
     })
     .await;
     assert!(!given.data().join("seal.key").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_log_line_of_any_level_holds_anything_of_a_captured_session() {
+    let demo = Demo::start_in(data_folder(), 0, &[("CARDEA__TELEMETRY__FILTER", "trace")]);
+    let sheet = demo.sheet();
+    let (service, key) = (sheet["scanner"].as_str().unwrap(), sheet["tenants"]["acme"]["sk"].as_str().unwrap());
+    let client = client();
+    let post = |path: &str| client.post(format!("{service}/scanner{path}")).bearer_auth(key);
+    let upload = post("/api/v1/files/upload").multipart(form("a.jar", jar::library("g", "a", "1")));
+    let (status, file) = answer(upload).await;
+    assert_eq!(status, StatusCode::OK, "{file}");
+    let mut right = body(file["sha256"].as_str().unwrap());
+    right.as_object_mut().unwrap().remove("sandboxHomePageUrl");
+    let mut wrong = right.clone();
+    wrong["sandboxAuthInfos"][0]["originRequestData"]["cookies"] = json!("c00kie-of-alice");
+    let mut mistyped = right.clone();
+    mistyped["primarySourceCode"] = json!(7);
+    for (body, expected) in [(right, 200), (wrong, 400), (mistyped, 400)] {
+        for path in [CREATE, "/api/v2/tasks/create-group"] {
+            let (status, told) = answer(post(path).json(&body)).await;
+            assert_eq!(status.as_u16(), expected, "{told}");
+        }
+    }
+    let log = demo.log();
+    assert!(log.contains("TRACE") && log.len() > 1000);
+    assert!(SECRETS.iter().all(|secret| !log.contains(secret)));
 }

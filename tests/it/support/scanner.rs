@@ -95,7 +95,7 @@ pub(crate) fn settings(data: &Path) -> Settings {
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests are clients")]
-fn client() -> Client {
+pub(crate) fn client() -> Client {
     Client::builder().no_proxy().build().unwrap()
 }
 

@@ -319,7 +319,6 @@ fn opened<T>(opened: &Opened<T>) -> &'static str {
 }
 
 /// Calls one operation.
-#[expect(clippy::too_many_lines, reason = "the table of the interface, in its order")]
 async fn ask(row: &Row, service: &ScanningService, call: &Call, at: &Names, code: &str) -> Result<&'static str, UpstreamError> {
     let (all, secret) = (Search::default(), Secret::new(code));
     let file = || stream::iter([Ok::<_, std::io::Error>(Bytes::from(library("com.example", "new", "1.0")))]);
