@@ -31,6 +31,8 @@ pub struct Scanner {
     pub account_claim: String,
     /// How long a looked-up bearer is believed.
     pub bearer_cache_seconds: u64,
+    /// Seals captured sessions: 32 bytes in base64. Without it a key is made and kept in the data folder.
+    pub seal_key: Option<Secret>,
     pub upload: Upload,
     pub archive: Archive,
     pub analysis: Analysis,
@@ -38,6 +40,8 @@ pub struct Scanner {
     pub outbound: Outbound,
     pub diagnostics: Diagnostics,
     pub ownership: Ownership,
+    pub groups: Groups,
+    pub sessions: Sessions,
     /// Server keys by account id.
     pub accounts: BTreeMap<String, Account>,
 }
@@ -188,4 +192,19 @@ pub fn ports(text: &str) -> Option<RangeInclusive<u16>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
     (first <= last).then_some(first..=last)
+}
+
+/// Bounds of a group of tasks.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// Artifacts of one create-group, the first included.
+    pub max_artifacts: usize,
+}
+
+/// Bounds of the captured sessions of one task.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    pub max_count: usize,
+    /// Bytes of all of them together, as JSON.
+    pub max_bytes: usize,
 }

@@ -273,11 +273,31 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Body of terminate.
+/// Body of terminate: one task, or several (added field). Both may be there.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TerminateTask {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<TaskId>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub task_ids: Vec<TaskId>,
+}
+
+/// Answer to terminate when some of several tasks could not be ended; otherwise the answer is empty.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TerminateTask {
+pub struct TerminateTasksResponse {
+    pub terminated: Vec<TaskId>,
+    pub failures: Vec<TerminateFailure>,
+}
+
+/// A task of several that was not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TerminateFailure {
     pub task_id: TaskId,
+    pub err_code: u32,
+    pub err_detail: String,
 }
 
 /// Body of delete: one or more tasks, all or nothing.

@@ -72,9 +72,9 @@ impl Scanner {
         let listener = TcpListener::bind(settings.listen).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let identity = identity::Identity::new(&settings).map_err(|error| StartError::Transport(error.to_string()))?;
-        let folder = settings.data.clone();
+        let (folder, seal_key) = (settings.data.clone(), settings.seal_key.clone());
         let opened = tokio::task::spawn_blocking(move || {
-            let store = store::Store::open(&folder).map_err(storage)?;
+            let store = store::Store::open(&folder, seal_key.as_ref()).map_err(storage)?;
             let advisories = engine::AdvisoryDatabase::open(&advisories_folder(&folder))?;
             Ok::<_, StartError>((store, Arc::new(advisories)))
         });

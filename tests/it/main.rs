@@ -11,6 +11,7 @@
 mod architecture;
 mod browser;
 mod commands;
+mod contract;
 mod gateway;
 mod idp;
 mod journey;

@@ -5,9 +5,11 @@ use config::Map;
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
 use crate::config::scanner::{
-    Account, Allowed, Analysis, Archive, Diagnostics, Isolation, Outbound, Ownership, Scanner, Shares, Upload, ports,
+    Account, Allowed, Analysis, Archive, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares, Upload,
+    ports,
 };
 use crate::config::section::Section;
+use crate::platform::secret::Secret;
 
 pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
     let empty_or_address = |text: &str| text.is_empty() || checks::web_address(text).is_some();
@@ -22,6 +24,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
         userinfo_url: section.checked("userinfo_url", checks::WEB_ADDRESS, empty_or_address),
         account_claim: section.checked("account_claim", "a dotted path such as organization", checks::claim_path),
         bearer_cache_seconds: section.number("bearer_cache_seconds", 0..=3600),
+        seal_key: seal_key(section),
         upload: section.table("upload", |section| Upload {
             max_bytes: section.number("max_bytes", positive()),
             idle_seconds: section.number("idle_seconds", 1..=3600),
@@ -54,6 +57,11 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
             checks_per_minute: section.number("checks_per_minute", 1..=10_000),
             check_seconds: section.number("check_seconds", 1..=300),
         }),
+        groups: section.table("groups", |section| Groups { max_artifacts: section.number("max_artifacts", 1..=1000) }),
+        sessions: section.table("sessions", |section| Sessions {
+            max_count: section.number("max_count", 0..=1000),
+            max_bytes: section.number("max_bytes", 0..=4 << 20),
+        }),
         accounts: section.each("accounts", &Map::new(), account),
     };
     if scanner.accounts.is_empty() && scanner.userinfo_url.is_empty() {
@@ -61,6 +69,14 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
         section.problem("accounts", "is empty, and there is no userinfo_url: nobody could call the service", hint);
     }
     scanner
+}
+
+fn seal_key(section: &mut Section<'_>) -> Option<Secret> {
+    let key = section.optional_secret("seal_key");
+    if key.as_ref().is_some_and(|key| !checks::sealing_key(key.expose())) {
+        section.problem("seal_key", "is not 32 bytes in base64", "make one with: openssl rand -base64 32");
+    }
+    key
 }
 
 fn archive(section: &mut Section<'_>) -> Archive {

@@ -3,8 +3,11 @@
 //! is one durable transaction, and a decision that depends on what is stored is made inside it.
 
 pub(in crate::scanner) mod files;
+pub(in crate::scanner) mod groups;
 pub(in crate::scanner) mod ownership;
 pub(in crate::scanner) mod results;
+mod seal_key;
+mod sessions;
 pub(in crate::scanner) mod shares;
 pub(in crate::scanner) mod tasks;
 
@@ -14,6 +17,9 @@ use std::sync::Arc;
 use redb::{Database, Key, ReadableTable, TableDefinition, WriteTransaction};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::platform::seal::{Ring, SealError};
+use crate::platform::secret::Secret;
 
 /// Values are JSON: records gain fields without a migration.
 type Json = &'static [u8];
@@ -30,7 +36,11 @@ const FINDINGS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("
 const COMPONENTS: TableDefinition<'_, &str, Json> = TableDefinition::new("components");
 /// Exploit chains by task id and chain id.
 const CHAINS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("chains");
-/// Recent creates by hash of who and what: the task they made and when, in milliseconds.
+/// Captured sessions by task id: sealed bytes, no JSON.
+const SESSIONS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sessions");
+/// Groups by account and id.
+const GROUPS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("groups");
+/// Recent creates by keyed hash of who and what: the task or group they made and when, in milliseconds.
 const CREATES: TableDefinition<'_, &str, (&str, i64)> = TableDefinition::new("creates");
 /// Shares by id.
 const SHARES: TableDefinition<'_, &str, Json> = TableDefinition::new("shares");
@@ -53,6 +63,23 @@ const CACHE_BYTES: usize = 16 << 20;
 pub(in crate::scanner) enum StoreError {
     #[error("database: {0}")]
     Database(#[from] redb::Error),
+    #[error(
+        "the database {path} cannot be opened: {cause}. If the file is damaged, put a copy of it back, or move it away: the \
+         service then starts without tasks and shares", path = path.display()
+    )]
+    Unusable { path: PathBuf, cause: redb::Error },
+    #[error(
+        "the database {path} is in use by another process: end that one, or give this one a data folder of its own",
+        path = .0.display()
+    )]
+    InUse(PathBuf),
+    #[error(
+        "{path} holds no sealing key of 32 bytes in base64: put the right one back, or remove it; what was sealed with it is \
+         then lost", path = .0.display()
+    )]
+    SealKey(PathBuf),
+    #[error(transparent)]
+    Seal(#[from] SealError),
     #[error("a stored record cannot be read: {0}")]
     Record(#[from] serde_json::Error),
     #[error("{path}: {cause}", path = path.display())]
@@ -85,6 +112,8 @@ pub(in crate::scanner) struct Store(Arc<Inner>);
 
 struct Inner {
     database: Database,
+    /// Seals what must not lie open in the database.
+    ring: Ring,
     /// Kept files, in one folder for each account.
     files: PathBuf,
     /// Uploads on their way; emptied at every start.
@@ -93,7 +122,8 @@ struct Inner {
 
 impl Store {
     /// Opens the storage below `folder`, makes what is missing, and removes uploads that an earlier run left unfinished.
-    pub(in crate::scanner) fn open(folder: &Path) -> Result<Self, StoreError> {
+    /// Without a `seal_key` one is made and kept in the folder.
+    pub(in crate::scanner) fn open(folder: &Path, seal_key: Option<&Secret>) -> Result<Self, StoreError> {
         crate::platform::private::folder(folder).map_err(StoreError::file(folder))?;
         let (files, incoming) = (folder.join("files"), folder.join("incoming"));
         match std::fs::remove_dir_all(&incoming) {
@@ -103,9 +133,14 @@ impl Store {
         for path in [&files, &incoming] {
             std::fs::create_dir_all(path).map_err(StoreError::file(path))?;
         }
-        let database = Database::builder().set_cache_size(CACHE_BYTES).create(folder.join("scanner.redb"))?;
-        let store = Self(Arc::new(Inner { database, files, incoming }));
-        store.write(|transaction| {
+        let path = folder.join("scanner.redb");
+        let database = Database::builder().set_cache_size(CACHE_BYTES).create(&path).map_err(|error| match error {
+            redb::DatabaseError::DatabaseAlreadyOpen => StoreError::InUse(path.clone()),
+            error => StoreError::Unusable { path: path.clone(), cause: error.into() },
+        })?;
+        let ring = seal_key::ring(folder, seal_key)?;
+        let store = Self(Arc::new(Inner { database, ring, files, incoming }));
+        let tables = store.write(|transaction| {
             transaction.open_table(FILES)?;
             transaction.open_table(TASKS)?;
             transaction.open_table(SUMMARIES)?;
@@ -117,9 +152,14 @@ impl Store {
             transaction.open_table(ACCOUNT_SHARES)?;
             transaction.open_table(OWNERSHIP_CONTENTS)?;
             transaction.open_table(OWNERSHIP_PROOFS)?;
+            transaction.open_table(SESSIONS)?;
+            transaction.open_table(GROUPS)?;
             Ok(())
-        })?;
-        Ok(store)
+        });
+        match tables {
+            Err(StoreError::Database(cause)) => Err(StoreError::Unusable { path, cause }),
+            outcome => outcome.map(|()| store),
+        }
     }
 
     /// Runs `work` on a blocking thread.

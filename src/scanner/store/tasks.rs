@@ -4,12 +4,14 @@
 use redb::{ReadableTable as _, WriteTransaction};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use zeroize::Zeroizing;
 
 use super::results::{self, Results};
 use super::{ACCOUNT_SHARES, CREATES, LAST, SHARES, Store, StoreError, TASKS, decode, encode, record, records};
+use super::{groups, sessions};
 use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::limits::REPEATED_CREATE_SECONDS;
-use crate::contract::tasks::{ResultsStat, TaskStatus};
+use crate::contract::tasks::{AccountEcho, ResultsStat, TaskStatus};
 use crate::platform::clock::Timestamp;
 
 /// A task as it is kept. Captured sessions never get here.
@@ -37,6 +39,20 @@ pub(in crate::scanner) struct TaskRecord {
     /// Why the task did not succeed, in words.
     pub(in crate::scanner) err_detail: Option<String>,
     pub(in crate::scanner) stat: ResultsStat,
+    /// The group it was made in.
+    #[serde(default)]
+    pub(in crate::scanner) group_id: Option<String>,
+    #[serde(default)]
+    pub(in crate::scanner) service_name: Option<String>,
+    /// What may be told of the logins that were given.
+    #[serde(default)]
+    pub(in crate::scanner) accounts: Vec<AccountEcho>,
+}
+
+/// A task to keep, with the captured sessions it was given as JSON.
+pub(in crate::scanner) struct NewTask {
+    pub(in crate::scanner) record: TaskRecord,
+    pub(in crate::scanner) sessions: Option<Zeroizing<Vec<u8>>>,
 }
 
 /// How a run ended.
@@ -56,22 +72,20 @@ pub(in crate::scanner) enum Terminated {
 impl Store {
     /// Keeps a new task, unless `request` (a hash of who asked and for what) made one less than a minute ago that still
     /// stands and was not terminated: then that one. Says whether the task is new.
-    pub(in crate::scanner) fn create_task(&self, request: &str, task: TaskRecord) -> Result<(TaskRecord, bool), StoreError> {
+    pub(in crate::scanner) fn create_task(&self, request: &str, new: NewTask) -> Result<(TaskRecord, bool), StoreError> {
         self.write(|transaction| {
-            let mut creates = transaction.open_table(CREATES)?;
-            let now = task.created_at;
-            let horizon = now.0.saturating_sub(i64::try_from(REPEATED_CREATE_SECONDS * 1000).unwrap_or(i64::MAX));
-            creates.retain(|_, (_, at)| at > horizon)?;
+            let NewTask { record: task, sessions } = new;
+            let earlier = recent(transaction, request, task.created_at)?;
             let mut tasks = transaction.open_table(TASKS)?;
-            let earlier = creates.get(request)?.map(|guard| guard.value().0.to_owned());
             if let Some(id) = earlier
                 && let Some(known) = record::<_, TaskRecord>(&tasks, (task.account.as_str(), id.as_str()))?
                 && known.status != TaskStatus::Terminated
             {
                 return Ok((known, false));
             }
-            creates.insert(request, (task.id.as_str(), now.0))?;
+            remember(transaction, request, task.id.as_str(), task.created_at)?;
             tasks.insert((task.account.as_str(), task.id.as_str()), encode(&task)?.as_slice())?;
+            self.keep_sessions(transaction, &task, sessions.as_ref())?;
             Ok((task, true))
         })
     }
@@ -169,14 +183,18 @@ impl Store {
     pub(in crate::scanner) fn delete_tasks(&self, account: &str, ids: &[TaskId]) -> Result<Option<TaskId>, StoreError> {
         self.write(|transaction| {
             let mut tasks = transaction.open_table(TASKS)?;
+            let mut doomed = Vec::with_capacity(ids.len());
             for id in ids {
-                if tasks.get((account, id.as_str()))?.is_none() {
-                    return Ok(Some(id.clone()));
+                match record::<_, TaskRecord>(&tasks, (account, id.as_str()))? {
+                    Some(task) => doomed.push(task),
+                    None => return Ok(Some(id.clone())),
                 }
             }
-            for id in ids {
-                tasks.remove((account, id.as_str()))?;
-                results::forget(transaction, id)?;
+            for task in &doomed {
+                tasks.remove((account, task.id.as_str()))?;
+                results::forget(transaction, &task.id)?;
+                sessions::forget(transaction, &task.id)?;
+                groups::leave(transaction, task)?;
             }
             delete_shares_of(transaction, account, ids)?;
             Ok(None)
@@ -197,10 +215,28 @@ impl Store {
                 return Ok(None);
             }
             change(transaction, &mut task)?;
+            if task.status.has_ended() {
+                sessions::forget(transaction, id)?;
+            }
             tasks.insert((account, id.as_str()), encode(&task)?.as_slice())?;
             Ok(Some(task))
         })
     }
+}
+
+/// What a repeated `request` made less than a minute ago. Forgets all that is older.
+pub(super) fn recent(transaction: &WriteTransaction, request: &str, now: Timestamp) -> Result<Option<String>, StoreError> {
+    let mut creates = transaction.open_table(CREATES)?;
+    let horizon = now.0.saturating_sub(i64::try_from(REPEATED_CREATE_SECONDS * 1000).unwrap_or(i64::MAX));
+    creates.retain(|_, (_, at)| at > horizon)?;
+    let made = creates.get(request)?.map(|guard| guard.value().0.to_owned());
+    Ok(made)
+}
+
+/// Notes what `request` made.
+pub(super) fn remember(transaction: &WriteTransaction, request: &str, made: &str, now: Timestamp) -> Result<(), StoreError> {
+    transaction.open_table(CREATES)?.insert(request, (made, now.0))?;
+    Ok(())
 }
 
 fn delete_shares_of(transaction: &WriteTransaction, account: &str, ids: &[TaskId]) -> Result<(), StoreError> {

@@ -14,10 +14,11 @@ use tokio::sync::Notify;
 use super::engine::AdvisoryDatabase;
 use super::engine::finding::Watch;
 use super::sandbox::Sandbox;
-use super::store::tasks::{TaskRecord, Terminated};
+use super::store::groups::Grouped;
+use super::store::tasks::{NewTask, TaskRecord, Terminated};
 use super::store::{Store, StoreError};
 use crate::contract::ids::TaskId;
-use crate::contract::tasks::TaskStatus;
+use crate::contract::tasks::{GroupFailure, TaskStatus};
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
 
@@ -67,13 +68,36 @@ impl Tasks {
 
     /// Keeps a new task and lets it wait for a worker; a repeated request gets the task it already made
     /// (see [`Store::create_task`]).
-    pub(in crate::scanner) async fn create(&self, request: String, task: TaskRecord) -> Result<TaskRecord, StoreError> {
+    pub(in crate::scanner) async fn create(&self, request: String, task: NewTask) -> Result<TaskRecord, StoreError> {
         let (task, is_new) = self.0.store.run(move |store| store.create_task(&request, task)).await?;
         if is_new {
-            self.line().waiting.push_back((task.account.clone(), task.id.clone()));
-            self.0.arrived.notify_one();
+            self.enqueue([&task]);
         }
         Ok(task)
+    }
+
+    /// As [`Tasks::create`] for several at once (see [`Store::create_group`]).
+    pub(in crate::scanner) async fn create_group(
+        &self,
+        request: String,
+        (account, group_id): (String, String),
+        made: (Vec<NewTask>, Vec<GroupFailure>),
+    ) -> Result<Grouped, StoreError> {
+        let grouped = self.0.store.run(move |store| store.create_group(&request, &account, group_id, made)).await?;
+        if grouped.is_new {
+            self.enqueue(&grouped.tasks);
+        }
+        Ok(grouped)
+    }
+
+    /// Tells the advisories in use from any other.
+    pub(in crate::scanner) fn advisories_identity(&self) -> String {
+        self.0.advisories.identity()
+    }
+
+    fn enqueue<'t>(&self, tasks: impl IntoIterator<Item = &'t TaskRecord>) {
+        self.line().waiting.extend(tasks.into_iter().map(|task| (task.account.clone(), task.id.clone())));
+        self.0.arrived.notify_one();
     }
 
     /// Ends a task that waits or runs; a running analysis stops within moments and its worker becomes free.

@@ -9,8 +9,14 @@ use crate::scanner::engine::finding::{Analysis, Chain, Finding};
 use crate::scanner::store::results::Results;
 use crate::scanner::store::tasks::{Outcome, TaskRecord};
 
+/// Said of a task that was given logins.
+const LOGINS_UNUSED: &str = "Logins were given; this service analyses the artifact and does not sign in.";
+
 /// The results of an analysis that went to its end.
-pub(super) fn success(task: &TaskRecord, analysis: Analysis) -> Outcome {
+pub(super) fn success(task: &TaskRecord, mut analysis: Analysis) -> Outcome {
+    if !task.accounts.is_empty() {
+        analysis.summary.notes.push(LOGINS_UNUSED.to_owned());
+    }
     let mut seen = HashSet::new();
     let findings: Vec<VulDetail> = analysis
         .findings

@@ -37,6 +37,21 @@ impl Failure {
         Self::new(StatusCode::BAD_REQUEST, codes::BAD_FIELD, message)
     }
 
+    /// 400 with a code that says more than that a field is wrong.
+    pub(super) fn bad_because(code: u32, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// The code for programs.
+    pub(super) const fn code(&self) -> u32 {
+        self.code
+    }
+
+    /// Whether the service is at fault and not the request.
+    pub(super) fn is_internal(&self) -> bool {
+        self.status.is_server_error()
+    }
+
     /// 400: the file was never uploaded, or by somebody else.
     pub(super) fn unknown_file() -> Self {
         let message = "There is no uploaded file with this sha256. Upload it first, then use the sha256 of the answer.";

@@ -1,6 +1,7 @@
 //! The scanning service over HTTP: routes, who may call, bodies in and out. Decides nothing about analysis or storage;
 //! the only room of the scanner that knows actix-web.
 
+mod admission;
 mod bootstrap;
 mod codes;
 mod diagnostics;
@@ -9,12 +10,14 @@ mod error;
 mod extract;
 mod files;
 mod guard;
+mod logins;
 mod public_shares;
 mod reports;
 mod results;
 mod routes;
 mod search;
 mod shares;
+mod task_groups;
 mod tasks;
 
 use std::net::TcpListener;

@@ -3,7 +3,7 @@
 use actix_web::{Resource, Route, web};
 
 use super::error::Failure;
-use super::{bootstrap, diagnostics, domains, files, public_shares, reports, results, shares, tasks};
+use super::{bootstrap, diagnostics, domains, files, public_shares, reports, results, shares, task_groups, tasks};
 use crate::contract::paths;
 use crate::scanner::identity::Caller;
 
@@ -25,6 +25,7 @@ fn operations(to: &mut web::ServiceConfig) {
     to.service(on(paths::FILES_UPLOAD, "POST", [web::post().to(files::upload)]))
         .service(on(paths::FILES_CHECK_EXIST, "POST", [web::post().to(files::check_exist)]))
         .service(on(paths::TASKS_CREATE, "POST", [web::post().to(tasks::create)]))
+        .service(on(paths::TASKS_CREATE_GROUP, "POST", [web::post().to(task_groups::create)]))
         .service(on(paths::TASKS_SEARCH, "POST", [web::post().to(tasks::search)]))
         .service(on(paths::TASKS_TERMINATE, "POST", [web::post().to(tasks::terminate)]))
         .service(on(paths::TASKS_DELETE, "POST", [web::post().to(tasks::delete)]))
@@ -43,7 +44,7 @@ fn operations(to: &mut web::ServiceConfig) {
     to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
         .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
         .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
-    for path in [paths::TASKS_CREATE_GROUP, paths::CHAINS_SEARCH, paths::BROWSERS, paths::SCA_MAVEN, paths::SCA_MAVEN_ZIP] {
+    for path in [paths::CHAINS_SEARCH, paths::BROWSERS, paths::SCA_MAVEN, paths::SCA_MAVEN_ZIP] {
         to.service(on(path, "POST", [web::post().to(not_offered)]));
     }
     to.service(on(paths::DIAGNOSTICS, "POST", [web::post().to(diagnostics::create)]))

@@ -1,36 +1,31 @@
 //! Tasks: create, search, get, terminate, delete. Deleting a running task terminates it first.
 
 use actix_web::{HttpResponse, web};
-use serde_json::{Map, Value, json};
-use url::Url;
+use serde_json::json;
 
 use super::App;
-use super::domains;
+use super::admission;
 use super::error::Failure;
 use super::extract::Body;
 use super::search::{self, Field, Kind, Row};
-use crate::contract::ids::{Sha256, TaskId};
-use crate::contract::limits::MAX_PROJECT_NAME;
+use crate::contract::ids::TaskId;
 use crate::contract::tasks::{
-    CreateTask, CreateTaskResponse, DeleteTasks, ResultsStat, Search, TaskDetail, TaskParams, TaskRow, TaskStatus, TerminateTask,
+    CreateTask, CreateTaskResponse, DeleteTasks, Search, TaskDetail, TaskParams, TaskRow, TerminateFailure, TerminateTask,
+    TerminateTasksResponse,
 };
-use crate::platform::{digest, random};
 use crate::scanner::identity::Caller;
-use crate::scanner::store::files::FileRecord;
 use crate::scanner::store::tasks::{TaskRecord, Terminated};
 
-/// What the composition analysis reads: languages whose builds are Java archives.
-const LANGUAGES: [&str; 5] = ["JAVA", "KOTLIN", "SCALA", "GROOVY", "CLOJURE"];
+/// Tasks of one terminate at most.
+const MOST_AT_ONCE: usize = 200;
 
 /// `POST /tasks` (v2).
 pub(super) async fn create(app: web::Data<App>, caller: Caller, Body(body): Body<CreateTask>) -> Result<HttpResponse, Failure> {
-    let artifact = check(&body)?;
-    domains::require_verified(&app, &caller.account, &body).await?;
-    let (account, sha256) = (caller.account.clone(), artifact);
-    let file = app.store.run(move |store| store.file(&account, &sha256)).await.map_err(Failure::internal)?;
-    let file = file.ok_or_else(Failure::unknown_file)?;
-    let request = request_hash(&caller, &body)?;
-    let task = app.tasks.create(request, record(&app, caller, &body, file)?).await.map_err(Failure::internal)?;
+    let order = admission::order(&app, body)?;
+    let artifact = admission::admit(&app, &caller, &order, &order.first()).await?;
+    let request = admission::request_hash(&app, &caller, "create", &order.body)?;
+    let new = admission::new_task(&app, &caller, &order, artifact, None)?;
+    let task = app.tasks.create(request, new).await.map_err(Failure::internal)?;
     let created_at = task.created_at.rfc3339();
     Ok(HttpResponse::Ok().json(CreateTaskResponse { task_id: task.id, status: task.status, created_at }))
 }
@@ -47,8 +42,12 @@ pub(super) async fn search(app: web::Data<App>, caller: Caller, Body(body): Body
 /// `GET /tasks/{taskId}`.
 pub(super) async fn get(app: web::Data<App>, caller: Caller, path: web::Path<String>) -> Result<HttpResponse, Failure> {
     let task = find(&app, &caller, &path).await?;
-    let id = task.id.clone();
-    let summary = app.store.run(move |store| store.summary(&id)).await.map_err(Failure::internal)?;
+    let (id, account, group) = (task.id.clone(), caller.account, task.group_id.clone());
+    let known = app.store.run(move |store| {
+        let together = group.map_or_else(|| Ok(Vec::new()), |group| store.group_tasks(&account, &group))?;
+        Ok((store.summary(&id)?, together))
+    });
+    let (summary, group_task_ids) = known.await.map_err(Failure::internal)?;
     let detail = TaskDetail {
         progress: app.tasks.progress(&task),
         executed_at: task.executed_at.map(crate::platform::clock::Timestamp::rfc3339),
@@ -56,8 +55,8 @@ pub(super) async fn get(app: web::Data<App>, caller: Caller, path: web::Path<Str
         created_by: task.created_by.clone(),
         enable_static_verification: true,
         params: TaskParams { origin_request_data: task.origin.clone() },
-        group_task_ids: Vec::new(),
-        accounts: Vec::new(),
+        group_task_ids,
+        accounts: task.accounts.clone(),
         summary,
         row: row(task),
     };
@@ -70,11 +69,43 @@ pub(super) async fn terminate(
     caller: Caller,
     Body(body): Body<TerminateTask>,
 ) -> Result<HttpResponse, Failure> {
-    match app.tasks.terminate(caller.account, body.task_id, caller.name).await.map_err(Failure::internal)? {
-        Terminated::Done => Ok(HttpResponse::Ok().finish()),
-        Terminated::AlreadyEnded(status) => Err(Failure::bad(format!("The task has already ended: it is {}.", status.as_str()))),
-        Terminated::Unknown => Err(Failure::not_found("task")),
+    let mut ids: Vec<TaskId> = body.task_id.into_iter().chain(body.task_ids).collect();
+    ids.sort();
+    ids.dedup();
+    if ids.is_empty() || ids.len() > MOST_AT_ONCE {
+        return Err(Failure::bad(format!("Name the task in taskId, or 1 to {MOST_AT_ONCE} tasks in taskIds.")));
     }
+    let (mut terminated, mut refused) = (Vec::new(), Vec::new());
+    for id in ids {
+        match app.tasks.terminate(caller.account.clone(), id.clone(), caller.name.clone()).await.map_err(Failure::internal)? {
+            Terminated::Done => terminated.push(id),
+            Terminated::AlreadyEnded(status) => {
+                refused.push((id, Failure::bad(format!("The task has already ended: it is {}.", status.as_str()))));
+            }
+            Terminated::Unknown => refused.push((id, Failure::not_found("task"))),
+        }
+    }
+    if terminated.is_empty() {
+        return Err(none_ended(refused));
+    }
+    if refused.is_empty() {
+        return Ok(HttpResponse::Ok().finish());
+    }
+    let told = |(task_id, failure): (TaskId, Failure)| TerminateFailure {
+        task_id,
+        err_code: failure.code(),
+        err_detail: failure.to_string(),
+    };
+    let failures = refused.into_iter().map(told).collect();
+    Ok(HttpResponse::Ok().json(TerminateTasksResponse { terminated, failures }))
+}
+
+/// Nothing was ended: the one reason, or 400 with one sentence for each task.
+fn none_ended(mut refused: Vec<(TaskId, Failure)>) -> Failure {
+    if let (1, Some((_, failure))) = (refused.len(), refused.pop()) {
+        return failure;
+    }
+    Failure::bad("None of these tasks runs: each has ended, or there is no such task.")
 }
 
 /// `POST /tasks/delete`: all or nothing, with findings and shares.
@@ -99,96 +130,6 @@ pub(super) async fn find(app: &App, caller: &Caller, id: &str) -> Result<TaskRec
     task.ok_or_else(|| Failure::not_found("task"))
 }
 
-/// Says what is wrong with a create, or which file it is about.
-fn check(body: &CreateTask) -> Result<Sha256, Failure> {
-    let name = body.project_name.trim();
-    if name.is_empty() || name.chars().count() > MAX_PROJECT_NAME {
-        return Err(Failure::bad(format!("projectName must have 1 to {MAX_PROJECT_NAME} characters.")));
-    }
-    let lang = body.lang.trim();
-    if lang.is_empty() {
-        return Err(Failure::bad("lang is missing: name the language, such as JAVA."));
-    }
-    if !LANGUAGES.iter().any(|known| known.eq_ignore_ascii_case(lang)) {
-        return Err(Failure::bad(format!("This service scans Java archives: lang must be one of {}.", LANGUAGES.join(", "))));
-    }
-    for (field, value) in
-        [("sandboxHomePageUrl", &body.sandbox_home_page_url), ("sandboxTargetServiceUrl", &body.sandbox_target_service_url)]
-    {
-        if value.as_deref().is_some_and(|address| !address.is_empty() && web_address(address).is_none()) {
-            return Err(Failure::bad(format!("{field} must be an http or https address.")));
-        }
-    }
-    let artifact = body.primary_source_code.as_deref().or(body.java_package.as_deref());
-    let artifact = artifact.ok_or_else(|| Failure::bad("primarySourceCode is missing: upload a file and name its sha256."))?;
-    artifact.to_ascii_lowercase().parse().map_err(|error| Failure::bad(format!("primarySourceCode: {error}.")))
-}
-
-fn web_address(text: &str) -> Option<Url> {
-    Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-}
-
-/// Who asked and for what, as a hash: the body may hold secrets.
-fn request_hash(caller: &Caller, body: &CreateTask) -> Result<String, Failure> {
-    let text = serde_json::to_vec(&(&caller.account, &caller.name, body)).map_err(Failure::internal)?;
-    Ok(digest::hex(&digest::sha256(&text)))
-}
-
-fn record(app: &App, caller: Caller, body: &CreateTask, file: FileRecord) -> Result<TaskRecord, Failure> {
-    let now = app.clock.now();
-    Ok(TaskRecord {
-        id: random::hex_id().map_err(Failure::internal)?.parse().map_err(Failure::internal)?,
-        account: caller.account,
-        project_name: body.project_name.trim().to_owned(),
-        lang: body.lang.trim().to_owned(),
-        origin: origin(body, &file),
-        artifact: file.sha256,
-        file_name: file.name,
-        status: TaskStatus::Created,
-        progress: 0,
-        created_by: caller.name,
-        created_at: now,
-        updated_at: now,
-        executed_at: None,
-        ended_at: None,
-        err_code: None,
-        err_detail: None,
-        stat: ResultsStat::default(),
-    })
-}
-
-/// What of a create body is kept and echoed. A closed list, so that captured sessions and whatever else a client adds
-/// never reach the disk; user information is taken out of addresses.
-fn origin(body: &CreateTask, file: &FileRecord) -> Map<String, Value> {
-    let address = |text: &Option<String>| {
-        text.as_deref().and_then(web_address).map(|mut url| {
-            // Both only fail for addresses without a host, which are no web addresses.
-            let _ = url.set_username("");
-            let _ = url.set_password(None);
-            Value::from(String::from(url))
-        })
-    };
-    let sources = body.source_code_infos.as_ref().and_then(Value::as_array).map(|list| list.iter().map(source).collect());
-    let fields = [
-        ("projectName", Some(Value::from(body.project_name.trim()))),
-        ("lang", Some(Value::from(body.lang.trim()))),
-        ("primarySourceCode", Some(Value::from(file.sha256.as_str()))),
-        ("primarySourceCodeFileName", Some(Value::from(file.name.as_str()))),
-        ("javaPackage", body.java_package.as_ref().map(|_| Value::from(file.sha256.as_str()))),
-        ("sandboxHomePageUrl", address(&body.sandbox_home_page_url)),
-        ("sandboxTargetServiceUrl", address(&body.sandbox_target_service_url)),
-        ("sourceCodeInfos", sources.map(Value::Array)),
-    ];
-    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-fn source(info: &Value) -> Value {
-    let kept = ["type", "sourceCode", "fileName"]
-        .into_iter()
-        .filter_map(|name| Some((name.to_owned(), info.get(name)?.as_str()?.into())));
-    Value::Object(kept.collect())
-}
-
 fn row(task: TaskRecord) -> TaskRow {
     TaskRow {
         task_id: task.id,
@@ -200,8 +141,8 @@ fn row(task: TaskRecord) -> TaskRow {
         err_code: task.err_code,
         err_detail: task.err_detail,
         results_stat: task.stat,
-        group_id: None,
-        service_name: None,
+        group_id: task.group_id,
+        service_name: task.service_name,
     }
 }
 
@@ -212,6 +153,8 @@ impl Row for TaskRecord {
         ("lang", Kind::Text),
         ("taskStatus", Kind::Text),
         ("createdBy", Kind::Text),
+        ("groupId", Kind::Text),
+        ("serviceName", Kind::Text),
         ("createdAt", Kind::Time),
         ("updatedAt", Kind::Time),
     ];
@@ -222,6 +165,8 @@ impl Row for TaskRecord {
             "projectName" => Field::Text(self.project_name.as_str().into()),
             "lang" => Field::Text(self.lang.as_str().into()),
             "taskStatus" => Field::Text(self.status.as_str().into()),
+            "groupId" => Field::Text(self.group_id.as_deref()?.into()),
+            "serviceName" => Field::Text(self.service_name.as_deref()?.into()),
             "createdBy" => Field::Text(self.created_by.as_str().into()),
             "createdAt" => Field::Time(self.created_at),
             "updatedAt" => Field::Time(self.updated_at),

@@ -2,10 +2,13 @@
 
 mod bearers;
 mod files;
+mod groups;
 mod hostile;
+mod logins;
+mod opening;
 mod refusals;
 mod reports;
 mod results;
 mod sandbox;
 mod shares;
-mod tasks;
+pub(crate) mod tasks;

@@ -43,7 +43,6 @@ async fn every_operation_with_an_account_wants_a_credential() {
 async fn what_is_not_offered_yet_is_404_and_says_so() {
     let scanner = spawn_scanner().await;
     let operations = [
-        (Method::POST, "/api/v2/tasks/create-group"),
         (Method::POST, "/api/v1/tasks/x/exploit-chains/search"),
         (Method::POST, "/api/v1/browsers"),
         (Method::POST, "/api/v1/sca/static-analyze/mvn"),

@@ -14,7 +14,7 @@ const TERMINATE: &str = "/api/v1/tasks/terminate";
 const DELETE: &str = "/api/v1/tasks/delete";
 
 /// An archive that takes an analysis a good while: many archives inside, each different.
-fn slow_war() -> Vec<u8> {
+pub(crate) fn slow_war() -> Vec<u8> {
     let libraries: Vec<(String, Vec<u8>)> =
         (0..4000).map(|n| (format!("lib-{n}-1.0.jar"), jar::library("com.example", &format!("lib-{n}"), "1.0"))).collect();
     jar::war(&libraries.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect::<Vec<_>>())
@@ -92,13 +92,40 @@ async fn a_create_that_is_not_right_is_refused_with_the_field_in_the_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn captured_sessions_are_neither_kept_nor_echoed() {
+async fn a_scan_repeated_after_an_import_of_advisories_is_a_new_task() {
+    let scanner = spawn_scanner_with_manual_clock().await;
+    let hash = scanner.upload(ACME, "a.jar", jar::library("com.example", "a", "1.0")).await;
+    let first = scanner.create_task(ACME, "a", &hash).await;
+    assert_eq!(scanner.ended(ACME, &first).await["resultsStat"]["total"], 0);
+    assert_eq!(scanner.create_task(ACME, "a", &hash).await, first);
+    let advisory = json!({
+        "id": "GHSA-aaaa-bbbb-cccc", "aliases": ["CVE-2026-1"], "summary": "a breaks", "details": "a breaks",
+        "modified": "2026-01-02T00:00:00Z", "published": "2026-01-01T00:00:00Z",
+        "affected": [{
+            "package": {"ecosystem": "Maven", "name": "com.example:a"},
+            "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "2.0"}]}]
+        }]
+    });
+    let record = tempfile::NamedTempFile::with_suffix(".json").unwrap();
+    std::fs::write(record.path(), advisory.to_string()).unwrap();
+    let (data, clock, path) = (scanner.data().to_owned(), scanner.clock.clone(), record.path().to_owned());
+    tokio::task::spawn_blocking(move || cardea::scanner::import_advisories(&data, &path, &clock).unwrap()).await.unwrap();
+    let second = crate::support::eventually("a scan with the new advisories", async || {
+        Some(scanner.create_task(ACME, "a", &hash).await).filter(|task| *task != first)
+    })
+    .await;
+    assert_eq!(scanner.ended(ACME, &second).await["resultsStat"]["total"], 1);
+    assert_eq!(scanner.create_task(ACME, "a", &hash).await, second);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn captured_sessions_are_not_echoed_and_nothing_of_them_lies_open() {
     let scanner = spawn_scanner().await;
     let hash = scanner.upload(ACME, "a.jar", jar::library("g", "a", "1")).await;
     let body = json!({
         "projectName": "a", "lang": "JAVA", "primarySourceCode": hash,
         "sandboxHomePageUrl": "https://user:hunter-secret@shop.example/",
-        "sandboxAuthInfos": [{"roleName": "admin", "originRequestData": {"cookies": [{"name": "sid", "value": "hunter-secret"}]}}],
+        "sandboxAuthInfos": [{"roleName": "admin", "loginUrl": "https://shop.example/?t=hunter-secret", "originRequestData": {"cookies": [{"name": "sid", "value": "hunter-secret"}]}}],
         "poc": {"sandboxAuthHeaders": "Authorization: hunter-secret"},
         "sourceCodeInfos": [{"type": "BACKEND", "sourceCode": hash, "fileName": "src.zip", "password": "hunter-secret"}]
     });

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use cardea::config::scanner::{
-    Account, Analysis, Archive, Diagnostics, Isolation, Outbound, Ownership, Scanner as Settings, Shares, Upload,
+    Account, Analysis, Archive, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings, Sessions, Shares,
+    Upload,
 };
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
@@ -78,6 +79,7 @@ pub(crate) fn settings(data: &Path) -> Settings {
         userinfo_url: String::new(),
         account_claim: "organization".to_owned(),
         bearer_cache_seconds: 30,
+        seal_key: None,
         upload: Upload { max_bytes: 64 << 20, idle_seconds: 30 },
         archive: Archive {
             depth: 6,
@@ -107,12 +109,14 @@ pub(crate) fn settings(data: &Path) -> Settings {
         diagnostics: Diagnostics { per_minute: 10, at_once: 2, seconds: 30, stage_seconds: 10, kept_minutes: 10, kept: 1000 },
         // Most tests are about something else; those of ownership switch it on.
         ownership: Ownership { required: false, content_hours: 3, verified_days: 30, checks_per_minute: 20, check_seconds: 10 },
+        groups: Groups { max_artifacts: 50 },
+        sessions: Sessions { max_count: 20, max_bytes: 2 << 20 },
         accounts: [("acme".to_owned(), account(ACME)), ("globex".to_owned(), account(GLOBEX))].into(),
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests are clients")]
-fn client() -> Client {
+pub(crate) fn client() -> Client {
     Client::builder().no_proxy().build().unwrap()
 }
 

@@ -4,6 +4,7 @@ mod answers;
 mod identity;
 mod operations;
 mod reading;
+mod reference;
 mod streams;
 
 use std::collections::BTreeMap;

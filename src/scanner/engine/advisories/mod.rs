@@ -127,6 +127,15 @@ impl AdvisoryDatabase {
         self.current.read().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
+    /// Tells the advisories in use from any other; the same over restarts.
+    pub(in crate::scanner) fn identity(&self) -> String {
+        let mark = self.current.read().unwrap_or_else(PoisonError::into_inner).0;
+        mark.map_or_else(String::new, |(modified, length)| {
+            let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            format!("{}.{:09}/{length}", since.as_secs(), since.subsec_nanos())
+        })
+    }
+
     /// Takes a newer snapshot in; `true` when there was one. Costs one look at the file when there is none: call it every second
     /// or two, where blocking is fine.
     ///

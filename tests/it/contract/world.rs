@@ -1,0 +1,147 @@
+//! What acme owns when the table is asked: files, tasks in each state, shares of each kind, and a target that runs here.
+
+use std::sync::{Arc, Mutex};
+
+use cardea::config::scanner::Scanner as Settings;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::LATER;
+use crate::support::jar;
+use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
+use crate::support::userinfo::Userinfo;
+
+pub(super) const CODE: &str = "open-sesame";
+
+pub(super) struct World {
+    pub(super) scanner: TestScanner,
+    _userinfo: Userinfo,
+    /// An uploaded artifact.
+    pub(super) hash: String,
+    /// A task that has succeeded, and one of its findings.
+    pub(super) task: String,
+    pub(super) vul: String,
+    /// A task that has not ended, and one to delete.
+    pub(super) running: String,
+    pub(super) doomed: String,
+    /// Shares: open, with a code, one to change, one to delete, and an id nothing was made with.
+    pub(super) open: String,
+    pub(super) locked: String,
+    pub(super) changed: String,
+    pub(super) ended: String,
+    pub(super) fresh: String,
+    /// A chain of `task`, where chains are offered.
+    pub(super) chain: String,
+    /// A web server that shows what ownership asks for, and the content it shows.
+    pub(super) site: String,
+    pub(super) content: String,
+    /// A diagnosis of `site`.
+    pub(super) diagnosis: String,
+}
+
+/// What the operations need switched on.
+fn settings(settings: &mut Settings) {
+    // One worker, so that a task behind slow ones stays open as long as the table is asked.
+    settings.scan_workers = 1;
+}
+
+impl World {
+    pub(super) async fn new() -> Self {
+        let userinfo = Userinfo::start().await;
+        let url = userinfo.url.clone();
+        let scanner = spawn_scanner_with(|given| {
+            given.userinfo_url = url;
+            settings(given);
+        })
+        .await;
+        let task = scanner.scanned(ACME, "shop.war", jar::vulnerable_war()).await;
+        let vul = text(&scanner.findings(ACME, &task).await[0], "vulId");
+        let doomed = scanner.scanned(ACME, "old.jar", jar::library("com.example", "old", "1.0")).await;
+        let hash = scanner.upload(ACME, "a.jar", jar::library("com.example", "a", "1.0")).await;
+        let slow = scanner.upload(ACME, "slow.war", crate::scanner::tasks::slow_war()).await;
+        for before in 0..6 {
+            scanner.create_task(ACME, &format!("slow {before}"), &slow).await;
+        }
+        let running = scanner.create_task(ACME, "slow", &slow).await;
+        let open = share(&scanner, &task, json!({})).await;
+        let locked = share(&scanner, &task, json!({"extractionCode": CODE})).await;
+        let (changed, ended) = (share(&scanner, &task, json!({})).await, share(&scanner, &task, json!({})).await);
+        let fresh = share_id(&scanner).await;
+        let shown = Arc::new(Mutex::new(String::new()));
+        let site = site(Arc::clone(&shown)).await;
+        let content = offered(&scanner, "DOMAIN_CONTENT", "GET /api/v1/domain-ownership/random-content", json!(null)).await;
+        let content = content.map_or_else(|| "0".repeat(64), |answer| text(&answer, "content"));
+        shown.lock().unwrap().clone_from(&content);
+        let diagnosis = offered(&scanner, "DIAGNOSTICS", "POST /api/v1/network-diagnostics", json!({"testUrl": site})).await;
+        let diagnosis = diagnosis.map_or_else(|| "none".to_owned(), |answer| text(&answer, "id"));
+        let chains = format!("POST /api/v1/tasks/{task}/exploit-chains/search");
+        let chain = offered(&scanner, "CHAINS_SEARCH", &chains, json!({})).await;
+        let chain = chain.map_or_else(|| "none".to_owned(), |answer| text(&answer["data"][0], "vulId"));
+        Self {
+            scanner,
+            _userinfo: userinfo,
+            hash,
+            task,
+            vul,
+            running,
+            doomed,
+            open,
+            locked,
+            changed,
+            ended,
+            fresh,
+            chain,
+            site,
+            content,
+            diagnosis,
+        }
+    }
+}
+
+/// What an operation answers acme, if it is offered.
+async fn offered(scanner: &TestScanner, name: &str, line: &str, body: Value) -> Option<Value> {
+    if LATER.contains(&name) {
+        return None;
+    }
+    let (method, path) = line.split_once(' ').unwrap();
+    let (status, answer) = if method == "GET" { scanner.get(ACME, path).await } else { scanner.post(ACME, path, body).await };
+    assert_eq!(status, StatusCode::OK, "{line}: {answer}");
+    Some(answer)
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_else(|| panic!("{name} in {value}")).to_owned()
+}
+
+async fn share_id(scanner: &TestScanner) -> String {
+    text(&scanner.post_nothing(ACME, "/api/v1/shares/generate-id").await.1, "shareId")
+}
+
+async fn share(scanner: &TestScanner, task: &str, further: Value) -> String {
+    let id = share_id(scanner).await;
+    let mut body = json!({"shareId": id, "taskId": task, "shareType": "REPORT"});
+    body.as_object_mut().unwrap().extend(further.as_object().unwrap().clone());
+    let (status, answer) = scanner.post(ACME, "/api/v1/shares", body).await;
+    assert_eq!(status, StatusCode::OK, "{answer}");
+    id
+}
+
+/// A web server that answers every path with `shown`.
+#[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+async fn site(shown: Arc<Mutex<String>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut connection, _)) = listener.accept().await {
+            let body = shown.lock().unwrap().clone();
+            tokio::spawn(async move {
+                let _ = connection.read(&mut [0; 4096]).await;
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+                let _ = connection.write_all(format!("{head}{body}").as_bytes()).await;
+            });
+        }
+    });
+    url
+}

@@ -1,0 +1,52 @@
+//! What a start says when the data folder is not as it should be, and what is read from an older one.
+
+use std::path::Path;
+
+use cardea::platform::clock::Clock;
+use cardea::platform::shutdown::Shutdown;
+use cardea::scanner::Scanner;
+
+use crate::support::scanner::{ACME, settings, spawn_scanner};
+use crate::support::{eventually, jar};
+
+/// The words of a start that is refused.
+async fn refused(data: &Path) -> String {
+    let shutdown = Shutdown::default();
+    let words = Scanner::start(settings(data), Clock::system(), &shutdown).await.expect_err("a start on this folder").to_string();
+    shutdown.begin();
+    words
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_database_is_named_with_its_path_and_what_to_do() {
+    let scanner = spawn_scanner().await;
+    scanner.scanned(ACME, "a.jar", jar::library("g", "a", "1")).await;
+    let folder = scanner.stop().await;
+    let path = folder.path().join("scanner.redb");
+    let whole = std::fs::read(&path).unwrap();
+    for damaged in [b"this is no database".to_vec(), whole[..whole.len() / 2].to_vec(), vec![0; whole.len()]] {
+        std::fs::write(&path, &damaged).unwrap();
+        // The database is let go of a moment after the service has ended.
+        let words = eventually("the folder of the earlier run", async || {
+            Some(refused(folder.path()).await).filter(|words| !words.contains("another process"))
+        })
+        .await;
+        assert!(words.contains(&path.display().to_string()) && words.contains("put a copy of it back"), "{words}");
+        assert_eq!(std::fs::read(&path).unwrap().len(), damaged.len(), "the damaged file stays as it was");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_service_on_the_same_folder_is_told_so() {
+    let scanner = spawn_scanner().await;
+    let words = refused(scanner.data()).await;
+    assert!(words.contains("in use by another process"), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealing_key_that_is_none_is_named_with_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("seal.key"), "not a key").unwrap();
+    let words = refused(folder.path()).await;
+    assert!(words.contains("seal.key") && words.contains("32 bytes"), "{words}");
+}
