@@ -1,11 +1,13 @@
 //! The reference scanning service over sockets: what every operation does, and what it refuses.
 
 mod bearers;
+mod diagnostics;
 mod files;
 mod groups;
 mod hostile;
 mod logins;
 mod opening;
+mod ownership;
 mod refusals;
 mod reports;
 mod results;

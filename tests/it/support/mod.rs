@@ -2,8 +2,10 @@
 
 pub(crate) mod client;
 pub(crate) mod demo;
+pub(crate) mod dns;
 pub(crate) mod jar;
 pub(crate) mod scanner;
+pub(crate) mod target;
 pub(crate) mod userinfo;
 
 use std::time::{Duration, Instant};
@@ -21,4 +23,10 @@ pub(crate) async fn eventually<T>(what: &str, mut ask: impl AsyncFnMut() -> Opti
         assert!(started.elapsed() < PATIENCE, "{what} never came");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+}
+
+/// Runs something beside the test.
+#[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
+pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
+    tokio::spawn(task);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cardea::config::scanner::{
-    Account, Analysis, Archive, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings, Sessions, Shares,
+    Account, Allowed, Analysis, Archive, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings, Sessions, Shares,
     Upload,
 };
 use cardea::platform::clock::{Clock, Timestamp};
@@ -51,8 +51,18 @@ pub(crate) async fn spawn_scanner_with(change: impl FnOnce(&mut Settings)) -> Te
 
 /// Starts the service with a clock that only moves by hand.
 pub(crate) async fn spawn_scanner_with_manual_clock() -> TestScanner {
+    spawn_scanner_with_manual_clock_and(|_| {}).await
+}
+
+/// The same with changed settings.
+pub(crate) async fn spawn_scanner_with_manual_clock_and(change: impl FnOnce(&mut Settings)) -> TestScanner {
     let start_of_time = Timestamp::parse_rfc3339("2026-06-01T12:00:00Z").unwrap();
-    start(tempfile::tempdir().unwrap(), Clock::manual(start_of_time), |_| {}).await
+    start(tempfile::tempdir().unwrap(), Clock::manual(start_of_time), change).await
+}
+
+/// Opens addresses that are not public, by entries of the allow list.
+pub(crate) fn open(settings: &mut Settings, entries: &[String]) {
+    settings.outbound.allow.extend(entries.iter().map(|entry| Allowed::parse(entry).unwrap()));
 }
 
 async fn start(folder: TempDir, clock: Clock, change: impl FnOnce(&mut Settings)) -> TestScanner {
