@@ -91,6 +91,25 @@ try {
   await harmless(page, 'keys with a refusal');
   await look(page, 'keys-added', watch, { folder: 'hostile' });
 
+  await page.goto(`${demo.portal}/tasks/new`);
+  await page.getByLabel('Project name').fill(corpus[3]);
+  await page.getByRole('button', { name: 'Begin' }).click();
+  const draft = new URL(page.url()).pathname.replace(/\/artifact$/, '');
+  await page.goto(`${demo.portal}${draft}/target`);
+  await page.getByLabel('Target address').fill('https://staging.example/');
+  await page.getByRole('button', { name: 'Save and check the connection' }).click();
+  await page.locator('[data-state=failed]').waitFor();
+  await visit(page, `${draft}/target`, 'new-scan-target', false);
+  await visit(page, `${draft}/ownership`, 'new-scan-ownership', false);
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('Not found yet.').waitFor();
+  await harmless(page, 'ownership with a refusal');
+  await visit(page, `${draft}/accounts`, 'new-scan-accounts');
+  await page.getByRole('button', { name: 'Open the browser' }).click();
+  await page.locator('[data-browser-problem]:not([hidden])').waitFor();
+  await harmless(page, 'accounts with a browser that is none');
+  await visit(page, `${draft}/check`, 'new-scan-check');
+
   const guest = await watch.follow(await browser.newContext());
   const door = await guest.newPage();
   await visit(door, `/s/${encodeURIComponent(corpus[0])}`, 'door');

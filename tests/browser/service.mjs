@@ -157,6 +157,12 @@ const publicShare = (shareId) => ({
   exploitChains: numbered(chain),
 });
 
+const diagnosis = {
+  status: 'FINISHED',
+  stageCount: corpus.length,
+  stages: corpus.map((text, n) => ({ stageName: text, description: evil(), status: n % 3 ? 'PASS' : 'FAIL', resultInfo: all, hint: evil(), durationMs: n })),
+};
+
 const refusal = [400, { success: false, message: all, data: { errCode: 4000, errDetail: all } }];
 const page = (data) => [200, { data, total: data.length }];
 
@@ -178,6 +184,12 @@ const routes = [
   ['POST', /\/shares\/public\/([^/]+)$/, ([id]) => [200, publicShare(id)]],
   ['POST', /\/shares$/, () => [200, { shareId: 's0', expiredAt: '2030-01-01T00:00:00Z' }]],
   ['POST', /\/v2\/tasks$/, () => refusal],
+  ['POST', /\/network-diagnostics$/, () => [200, { id: 'd1' }]],
+  ['GET', /\/next-stage$/, () => [200, diagnosis]],
+  ['GET', /\/random-content$/, () => [200, { content: all, expiredAt: '2030-01-01T00:00:00Z', fileName: evil() }]],
+  ['GET', /\/check-exist\/.*/, () => refusal],
+  ['POST', /\/files\/upload$/, () => [200, { sha256: '0'.repeat(64) }]],
+  ['POST', /\/browsers$/, () => [200, { url: addresses[0], browserBoxId: all }]],
 ];
 
 function answerTo(method, path) {

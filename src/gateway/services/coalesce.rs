@@ -69,3 +69,68 @@ impl<V: Clone> Coalesced<V> {
         Arc::clone(slots.entry(key).or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::gateway::domain::principal::Principal;
+    use crate::gateway::domain::role::Role;
+    use crate::gateway::domain::tenant::TenantId;
+    use crate::gateway::session::LoginId;
+
+    fn actor() -> Actor {
+        let tenant = TenantId::parse("acme").unwrap();
+        let (issuer, subject) = ("https://id.example".to_owned(), "alice".to_owned());
+        let principal = Principal { tenant, issuer, subject, name: "".into(), email: "".into(), role: Role::Member };
+        Actor { principal, login: LoginId::new().unwrap(), request_id: String::new() }
+    }
+
+    #[tokio::test]
+    async fn whoever_comes_while_a_question_is_on_its_way_gets_its_answer_good_or_bad() {
+        for bad in [false, true] {
+            let (polls, alice, asked, go) = (Coalesced::new(Duration::from_mins(1)), actor(), AtomicU32::new(0), Notify::new());
+            let ask = || async {
+                asked.fetch_add(1, Ordering::SeqCst);
+                go.notified().await;
+                if bad { Err(Error::NotFound) } else { Ok(7) }
+            };
+            let all = futures_util::future::join_all((0..10).map(|_| polls.get(&alice, "d1", ask())));
+            let (answers, ()) = tokio::join!(all, async {
+                tokio::task::yield_now().await;
+                go.notify_one();
+            });
+            assert_eq!(asked.load(Ordering::SeqCst), 1);
+            assert!(answers.iter().all(|answer| if bad { answer.is_err() } else { matches!(answer, Ok(7)) }));
+        }
+    }
+
+    #[tokio::test]
+    async fn other_sign_ins_other_subjects_and_later_times_ask_for_themselves() {
+        let asked = AtomicU32::new(0);
+        let ask = || async { Ok::<_, Error>(asked.fetch_add(1, Ordering::SeqCst)) };
+        let (polls, alice) = (Coalesced::new(Duration::from_mins(1)), actor());
+        assert_eq!(polls.get(&alice, "d1", ask()).await.unwrap(), 0);
+        assert_eq!(polls.get(&alice, "d1", ask()).await.unwrap(), 0);
+        assert_eq!(polls.get(&alice, "d2", ask()).await.unwrap(), 1);
+        assert_eq!(polls.get(&actor(), "d1", ask()).await.unwrap(), 2);
+        let forgetful = Coalesced::new(Duration::ZERO);
+        assert_eq!(forgetful.get(&alice, "d1", ask()).await.unwrap(), 3);
+        assert_eq!(forgetful.get(&alice, "d1", ask()).await.unwrap(), 4);
+        for at in 0..2 * MANY {
+            forgetful.get(&alice, &at.to_string(), ask()).await.unwrap();
+        }
+        assert!(forgetful.0.slots.lock().unwrap().len() <= MANY, "old slots are let go");
+    }
+
+    #[tokio::test]
+    async fn an_asker_who_goes_away_leaves_the_question_to_the_next() {
+        let (polls, alice) = (Coalesced::new(Duration::from_mins(1)), actor());
+        let never = polls.get(&alice, "d1", std::future::pending::<Result<u32, Error>>());
+        assert!(tokio::time::timeout(Duration::from_millis(1), never).await.is_err());
+        assert_eq!(polls.get(&alice, "d1", async { Ok(1) }).await.unwrap(), 1);
+    }
+}
