@@ -2,6 +2,7 @@
 //! Inside, arrows run web -> tasks, report -> engine, store -> contract, platform; `identity` stands beside and is the
 //! only one that sends HTTP.
 
+mod browser;
 mod dialer;
 mod engine;
 mod identity;
@@ -61,10 +62,14 @@ impl Scanner {
     ///
     /// # Errors
     /// See [`StartError`].
-    pub async fn start(settings: Settings, clock: Clock, shutdown: &Shutdown) -> Result<Running, StartError> {
-        let listen = |error| StartError::Listen(settings.listen, error);
-        let listener = TcpListener::bind(settings.listen).map_err(listen)?;
+    pub async fn start(mut settings: Settings, clock: Clock, shutdown: &Shutdown) -> Result<Running, StartError> {
+        let wanted = settings.listen;
+        let listen = |error| StartError::Listen(wanted, error);
+        let listener = TcpListener::bind(wanted).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
+        if settings.public_url.is_empty() {
+            settings.public_url = format!("http://{address}");
+        }
         let identity = identity::Identity::new(&settings).map_err(|error| StartError::Transport(error.to_string()))?;
         let folder = settings.data.clone();
         let opened = tokio::task::spawn_blocking(move || {
@@ -75,8 +80,11 @@ impl Scanner {
         let (store, advisories) = opened.await.map_err(storage)??;
         let work = (settings.archive.clone(), settings.scan_workers);
         let tasks = tasks::Tasks::start(store.clone(), clock.clone(), work, advisories, shutdown).await.map_err(storage)?;
-        let app =
-            web::App::new(settings, clock, store, tasks, identity).map_err(|error| StartError::Transport(error.to_string()))?;
+        let dialer = dialer::Dialer::new(&settings.outbound).map_err(StartError::Transport)?;
+        let browsers = browser::Browsers::start(settings.browser.clone(), &settings.data, clock.clone(), dialer, shutdown);
+        let browsers = browsers.await.map_err(storage)?;
+        let app = web::App::new(settings, clock, store, tasks, identity, browsers)
+            .map_err(|error| StartError::Transport(error.to_string()))?;
         let server = web::serve(app, listener).map_err(|error| StartError::Listen(address, error))?;
         let handle = server.handle();
         shutdown.spawn(async move {

@@ -2,6 +2,7 @@
 //! the only room of the scanner that knows actix-web.
 
 mod bootstrap;
+mod browsers;
 mod codes;
 mod error;
 mod extract;
@@ -20,6 +21,7 @@ use std::net::TcpListener;
 use actix_web::dev::Server;
 use actix_web::{HttpServer, middleware, web};
 
+use super::browser::Browsers;
 use super::identity::Identity;
 use super::report::Reports;
 use super::store::Store;
@@ -35,6 +37,8 @@ pub(super) struct App {
     pub(super) tasks: Tasks,
     pub(super) identity: Identity,
     pub(super) reports: Reports,
+    pub(super) browsers: Browsers,
+    pub(super) browser_place: browsers::Place,
     codes: codes::Codes,
 }
 
@@ -45,9 +49,11 @@ impl App {
         store: Store,
         tasks: Tasks,
         identity: Identity,
+        browsers: Browsers,
     ) -> Result<Self, codes::CodeError> {
+        let browser_place = browsers::Place::new(settings.public_url.clone(), &settings.browser.parents);
         let codes = codes::Codes::new(&settings.shares, clock.clone())?;
-        Ok(Self { settings, clock, store, tasks, identity, reports: Reports::default(), codes })
+        Ok(Self { settings, clock, store, tasks, identity, reports: Reports::default(), browsers, browser_place, codes })
     }
 }
 

@@ -121,6 +121,8 @@ pub(super) const ROOMS: &[Room] = &[
         "scanner",
         &[
             "scanner::web",
+            "scanner::browser",
+            "scanner::dialer",
             "scanner::tasks",
             "scanner::identity",
             "scanner::engine",
@@ -134,6 +136,7 @@ pub(super) const ROOMS: &[Room] = &[
     room(
         "scanner::web",
         &[
+            "scanner::browser",
             "scanner::tasks",
             "scanner::identity",
             "scanner::engine",
@@ -144,6 +147,7 @@ pub(super) const ROOMS: &[Room] = &[
             "platform",
         ],
     ),
+    room("scanner::browser", &["scanner::dialer", "config::scanner", "contract", "platform"]),
     room("scanner::tasks", &["scanner::engine", "scanner::report", "scanner::store", "config::scanner", "contract", "platform"]),
     room("scanner::report", &["scanner::engine", "scanner::store", "contract", "platform"]),
     room("scanner::dialer", &["config::scanner", "platform"]),
@@ -175,7 +179,10 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("reqwest", &["gateway::upstream", "scanner::identity"]),
     ("redis", &["gateway::store"]),
     ("redb", &["gateway::store", "scanner::store"]),
-    ("askama", &["gateway::web::views", "scanner::report", "idp"]),
+    ("askama", &["gateway::web::views", "scanner::report", "scanner::web", "idp"]),
+    ("actix_ws", &["scanner::web"]),
+    ("command_fds", &["scanner::browser"]),
+    ("rustix", &["scanner::browser", "demo"]),
     ("moka", &["gateway::cache", "scanner::identity", "scanner::web"]),
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),

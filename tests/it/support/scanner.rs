@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cardea::config::scanner::{Account, Archive, Scanner as Settings, Shares, Upload};
+use cardea::config::scanner::{Account, Archive, Browser, Outbound, Scanner as Settings, Shares, Upload};
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
 use cardea::platform::shutdown::Shutdown;
@@ -87,6 +87,37 @@ pub(crate) fn settings(data: &Path) -> Settings {
             seconds: 300,
         },
         shares: Shares { free_tries: 5, window_seconds: 900 },
+        outbound: Outbound {
+            allow: Vec::new(),
+            ports: vec![80..=80, 443..=443],
+            name_servers: Vec::new(),
+            connect_timeout_ms: 5000,
+            lookup_timeout_ms: 5000,
+        },
+        public_url: String::new(),
+        browser: Browser {
+            executable: String::new(),
+            // Tests run as root, too, where the sandbox cannot be had.
+            sandbox: false,
+            parents: vec!["http://portal.example".to_owned()],
+            per_account: 2,
+            per_host: 4,
+            queue: 8,
+            queue_seconds: 15,
+            open_seconds: 120,
+            idle_seconds: 300,
+            life_seconds: 1800,
+            absent_seconds: 30,
+            linger_seconds: 0,
+            start_seconds: 60,
+            tabs: 20,
+            contexts: 10,
+            connections: 256,
+            max_width: 2560,
+            max_height: 1600,
+            quality_min: 40,
+            quality_max: 80,
+        },
         accounts: [("acme".to_owned(), account(ACME)), ("globex".to_owned(), account(GLOBEX))].into(),
     }
 }
