@@ -157,14 +157,12 @@
       const name = tab.title || tab.url.replace(/^https?:\/\//, '') || 'New tab';
       const box = document.createElement('div');
       box.className = 'tab';
-      box.setAttribute('role', 'presentation');
       const show = document.createElement('button');
       show.type = 'button';
       show.textContent = name;
       show.title = name;
       show.className = tab.loading ? 'loading' : '';
-      show.setAttribute('role', 'tab');
-      show.setAttribute('aria-selected', String(tab.targetId === active));
+      if (tab.targetId === active) show.setAttribute('aria-current', 'true');
       show.onclick = () => { send({ t: 'show', targetId: tab.targetId }); keys.focus(); };
       const close = document.createElement('button');
       close.type = 'button';
@@ -210,7 +208,8 @@
       get('copied-text').select();
     };
     // A frame may not be allowed to write to the clipboard; then the text is shown, ready to be copied.
-    if (!navigator.clipboard?.writeText) return shown();
+    const policy = document.permissionsPolicy ?? document.featurePolicy;
+    if (!navigator.clipboard?.writeText || policy?.allowsFeature('clipboard-write') === false) return shown();
     navigator.clipboard.writeText(text).then(() => status('Copied.'), shown);
   };
   get('copied-close').onclick = () => { get('copied').hidden = true; keys.focus(); };

@@ -40,3 +40,8 @@ fn a_browser_goes_from_sign_in_to_an_opened_share_and_every_page_is_accessible()
 fn nothing_a_hostile_service_returns_runs_or_leaves_the_origin() {
     run("hostile.mjs", &[BINARY]);
 }
+
+#[test]
+fn a_remote_browser_signs_in_twice_and_refuses_what_it_must() {
+    run("remote.mjs", &[BINARY]);
+}

@@ -14,9 +14,9 @@ use tokio::net::unix::pipe;
 use tokio::process::Child;
 
 use super::devtools::DevTools;
+use super::folders::{self, Folders};
 use crate::config::scanner::Browser as Settings;
 use crate::platform::shutdown::Shutdown;
-use crate::platform::{private, random};
 
 /// Names that are looked for where no executable is set.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -69,8 +69,6 @@ pub(super) enum StartError {
     Run(std::io::Error),
     #[error("it ended or stayed silent at its start; its sandbox may not be allowed here")]
     Silent,
-    #[error(transparent)]
-    Random(#[from] random::Unavailable),
 }
 
 /// A running browser. Its whole group is killed when this is dropped; [`Chromium::end`] also removes its folder.
@@ -102,11 +100,10 @@ impl Chromium {
         settings: &Settings,
         shutdown: &Shutdown,
     ) -> Result<Self, StartError> {
-        let profile = folder.join(random::hex_id()?);
-        private::folder(&profile).map_err(StartError::Folder)?;
+        let folders = folders::make(folder).map_err(StartError::Folder)?;
         let (reading, theirs_out) = std::io::pipe().map_err(StartError::Run)?;
         let (theirs_in, writing) = std::io::pipe().map_err(StartError::Run)?;
-        let command = command(executable, &profile, proxy, settings, [theirs_in.into(), theirs_out.into()])?;
+        let command = command(executable, &folders, proxy, settings, [theirs_in.into(), theirs_out.into()])?;
         let mut command = tokio::process::Command::from(command);
         let child = command.kill_on_drop(true).spawn().map_err(StartError::Run)?;
         // Their ends of the pipes are closed here, so that the end of the browser is the end of the pipe.
@@ -115,7 +112,7 @@ impl Chromium {
         let reading = pipe::Receiver::from_owned_fd(reading.into()).map_err(StartError::Run)?;
         let writing = pipe::Sender::from_owned_fd(writing.into()).map_err(StartError::Run)?;
         let devtools = DevTools::start(reading, writing, shutdown);
-        let mut this = Self { devtools, user_agent: String::new(), child, group, profile };
+        let mut this = Self { devtools, user_agent: String::new(), child, group, profile: folders.profile };
         let ready = tokio::time::timeout(Duration::from_secs(settings.start_seconds), this.prepare()).await;
         if !ready.unwrap_or(false) {
             this.end().await;
@@ -166,22 +163,21 @@ impl Drop for Chromium {
     }
 }
 
-/// Removes a profile folder, patiently.
-async fn remove(folder: PathBuf) {
+/// Removes the folders of a browser, patiently.
+async fn remove(profile: PathBuf) {
     for _ in 0..REMOVALS {
-        match tokio::fs::remove_dir_all(&folder).await {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-            _ => return,
+        let removed = profile.clone();
+        if tokio::task::spawn_blocking(move || folders::remove(&removed)).await.is_ok_and(|removed| removed.is_ok()) {
+            return;
         }
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    tracing::warn!(folder = %folder.display(), "the folder of a browser could not be removed; the next start tries again");
+    tracing::warn!(folder = %profile.display(), "the folder of a browser could not be removed; the next start tries again");
 }
 
 fn command(
     executable: &Path,
-    profile: &Path,
+    Folders { profile, short }: &Folders,
     proxy: u16,
     settings: &Settings,
     [theirs_in, theirs_out]: [OwnedFd; 2],
@@ -195,7 +191,7 @@ fn command(
     }
     // Nothing of this process's environment: it may hold secrets. Everything that is written goes into the folder.
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8");
-    command.env("HOME", profile).env("XDG_CONFIG_HOME", profile).env("XDG_CACHE_HOME", profile).env("TMPDIR", profile);
+    command.env("HOME", profile).env("XDG_CONFIG_HOME", profile).env("XDG_CACHE_HOME", profile).env("TMPDIR", short);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir(profile).process_group(0);
     let mappings = vec![FdMapping { parent_fd: theirs_in, child_fd: 3 }, FdMapping { parent_fd: theirs_out, child_fd: 4 }];
     command.fd_mappings(mappings).map_err(|error| StartError::Run(std::io::Error::other(error)))?;

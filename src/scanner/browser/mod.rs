@@ -7,6 +7,7 @@ mod capture;
 mod chromium;
 mod commands;
 mod devtools;
+mod folders;
 mod input;
 mod message;
 mod places;

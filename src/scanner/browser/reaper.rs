@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use super::folders;
 use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 
 /// Ends every process that names a profile below `folder` with its group, then removes all profiles. Blocks.
@@ -14,7 +15,7 @@ pub(super) fn reap(folder: &Path) {
     let mut removed = 0_usize;
     for profile in fs::read_dir(&folder).into_iter().flatten().flatten() {
         // What was ended a moment ago may still hold a file open, which does not hinder its removal.
-        if fs::remove_dir_all(profile.path()).or_else(|_| fs::remove_dir_all(profile.path())).is_ok() {
+        if folders::remove(&profile.path()).or_else(|_| folders::remove(&profile.path())).is_ok() {
             removed += 1;
         }
     }

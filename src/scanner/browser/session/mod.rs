@@ -58,6 +58,8 @@ pub(super) struct Session {
     view: View,
     limits: Limits,
     told: Option<(Vec<TabInfo>, Option<String>)>,
+    /// A title may have changed: the browser does not tell of it by itself.
+    is_curious: bool,
 }
 
 struct Link {
@@ -94,6 +96,7 @@ impl Session {
             view: View::default(),
             limits: Limits { began: now, used: now, absent: Some(now), was_linked: false, told: (0, 0) },
             told: None,
+            is_curious: false,
             devtools,
             settings,
             clock,
@@ -125,6 +128,7 @@ impl Session {
                 },
                 () = shutdown.begun() => break STOPPED,
             }
+            self.read_title().await;
             self.cast();
             self.tell_tabs();
         };
@@ -198,6 +202,7 @@ impl Session {
             "Target.targetInfoChanged" => self.changed(&params),
             "Page.screencastFrame" => self.frame(&target_session, &params),
             "Page.javascriptDialogOpening" => self.dialog(&target_session, &params),
+            "Page.domContentEventFired" | "Page.loadEventFired" => self.is_curious = true,
             "Page.downloadWillBegin" => self.say("This page offered a file. Files are not taken here."),
             "Page.frameStartedLoading" | "Page.frameStoppedLoading" => {
                 let frame = params.get("frameId").and_then(Value::as_str);
@@ -271,12 +276,23 @@ impl Session {
         let told = (idle.as_secs(), life.as_secs());
         if told != self.limits.told {
             self.limits.told = told;
+            self.is_curious = true;
             self.tell(&Told::Time { idle: told.0, life: told.1 });
         }
         if self.screen.judge(Instant::now()) {
             self.stop_casting();
         }
         None
+    }
+
+    async fn read_title(&mut self) {
+        if !std::mem::take(&mut self.is_curious) || self.link.is_none() {
+            return;
+        }
+        let Some(target) = self.active.clone() else { return };
+        if let Ok(told) = self.devtools.call("", "Target.getTargetInfo", json!({ "targetId": target })).await {
+            self.changed(&told);
+        }
     }
 
     fn tell_tabs(&mut self) {
