@@ -152,6 +152,31 @@ async function protocol(it) {
   assert.equal((await it.page.evaluate(() => answers('stranger'))).length, 0);
 }
 
+/** A finger works as well as a mouse, and the frame's own buttons do what they say. */
+async function fingers(url) {
+  const context = await watch.follow(await browser.newContext({ hasTouch: true, viewport: { width: 800, height: 600 } }));
+  const page = await context.newPage();
+  await page.goto(url);
+  const address = page.locator('#address');
+  await address.fill(`127.0.0.1:${site.port}/field`);
+  await address.press('Enter');
+  await page.locator('#tabs [aria-current]:not(.loading)', { hasText: 'Field' }).waitFor();
+  await until('a touch', async () => {
+    await page.touchscreen.tap(100, 200);
+    return site.told.touch;
+  });
+  await page.getByRole('button', { name: 'New tab' }).click();
+  await page.locator('#tabs button', { hasText: 'New tab' }).waitFor();
+  await page.getByRole('button', { name: 'Close the tab New tab' }).click();
+  await page.locator('#tabs [aria-current]', { hasText: 'Field' }).waitFor();
+  await address.fill(`${site.url}/login`);
+  await address.press('Enter');
+  await page.locator('#tabs [aria-current]', { hasText: 'Sign in' }).waitFor();
+  await page.getByRole('button', { name: 'Back', exact: true }).click();
+  await page.locator('#tabs [aria-current]', { hasText: 'Field' }).waitFor();
+  await context.close();
+}
+
 async function strangers(url) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -264,6 +289,7 @@ try {
   await refusals(it);
   await it.context.close();
   await looks(await service.open());
+  await fingers(await service.open());
   await strangers(await service.open());
   await limits();
 } catch (error) {

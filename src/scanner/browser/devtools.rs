@@ -90,7 +90,7 @@ impl DevTools {
         let (answer, answered) = oneshot::channel();
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.0.waiting).insert(id, answer);
-        if *self.0.gone.borrow() || self.0.outgoing.send(message(id, target_session, method, params)).await.is_err() {
+        if *self.0.gone.borrow() || self.0.outgoing.send(message(id, target_session, method, &params)).await.is_err() {
             lock(&self.0.waiting).remove(&id);
             return Err(CommandError::Gone);
         }
@@ -106,9 +106,10 @@ impl DevTools {
     }
 
     /// Sends a command and does not wait: for input and whatever a page can hold up. Dropped when the browser takes nothing.
+    #[expect(clippy::needless_pass_by_value, reason = "as call: commands are made where they are sent")]
     pub(super) fn tell(&self, target_session: &str, method: &'static str, params: Value) {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        if self.0.outgoing.try_send(message(id, target_session, method, params)).is_err() {
+        if self.0.outgoing.try_send(message(id, target_session, method, &params)).is_err() {
             tracing::debug!(method, "a browser takes no commands");
         }
     }
@@ -240,7 +241,7 @@ async fn write(mut pipe: pipe::Sender, mut messages: mpsc::Receiver<Vec<u8>>, mu
     }
 }
 
-fn message(id: u64, target_session: &str, method: &str, params: Value) -> Vec<u8> {
+fn message(id: u64, target_session: &str, method: &str, params: &Value) -> Vec<u8> {
     let mut message = json!({ "id": id, "method": method, "params": params });
     if !target_session.is_empty()
         && let Some(fields) = message.as_object_mut()

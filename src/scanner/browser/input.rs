@@ -70,8 +70,8 @@ fn send_key(devtools: &DevTools, session: &str, key: &Key) {
         (false, _) => "keyUp",
     };
     let event = json!({
-        "type": kind, "key": key.key, "code": key.code, "windowsVirtualKeyCode": key.key_code,
-        "nativeVirtualKeyCode": key.key_code, "location": key.location, "autoRepeat": key.repeat,
+        "type": kind, "key": key.name, "code": key.code, "windowsVirtualKeyCode": key.number,
+        "nativeVirtualKeyCode": key.number, "location": key.location, "autoRepeat": key.repeat,
         "isKeypad": key.location == 3, "modifiers": key.modifiers, "text": text, "unmodifiedText": text,
     });
     let mut event = event;
@@ -87,9 +87,9 @@ fn send_key(devtools: &DevTools, session: &str, key: &Key) {
 /// The browser has one clipboard for all accounts, so no key reaches it: copies and pastes go over the page.
 fn uses_clipboard(key: &Key) -> bool {
     let command = key.modifiers & (CONTROL | META) != 0;
-    let letter = matches!(key.key_code, 0x43 | 0x56 | 0x58) || matches!(key.key.as_str(), "c" | "C" | "v" | "V" | "x" | "X");
-    let named = matches!(key.key.as_str(), "Copy" | "Cut" | "Paste");
-    (command && letter) || ((command || key.modifiers & SHIFT != 0) && key.key == "Insert") || named
+    let letter = matches!(key.number, 0x43 | 0x56 | 0x58) || matches!(key.name.as_str(), "c" | "C" | "v" | "V" | "x" | "X");
+    let named = matches!(key.name.as_str(), "Copy" | "Cut" | "Paste");
+    (command && letter) || ((command || key.modifiers & SHIFT != 0) && key.name == "Insert") || named
 }
 
 /// What a pressed key writes.
@@ -97,19 +97,19 @@ fn typed_text(key: &Key) -> Option<&str> {
     if !key.down || key.modifiers & (CONTROL | META) != 0 {
         return None;
     }
-    if key.key == "Enter" {
+    if key.name == "Enter" {
         return Some("\r");
     }
-    let mut characters = key.key.chars();
-    (characters.next().is_some() && characters.next().is_none()).then_some(key.key.as_str())
+    let mut characters = key.name.chars();
+    (characters.next().is_some() && characters.next().is_none()).then_some(key.name.as_str())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn key(name: &str, key_code: u32, modifiers: u8) -> Key {
-        Key { down: true, key: name.to_owned(), code: String::new(), key_code, location: 0, repeat: false, modifiers }
+    fn key(name: &str, number: u32, modifiers: u8) -> Key {
+        Key { down: true, name: name.to_owned(), code: String::new(), number, location: 0, repeat: false, modifiers }
     }
 
     #[test]

@@ -113,9 +113,11 @@ pub(super) struct Point {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Key {
     pub(super) down: bool,
-    pub(super) key: String,
+    #[serde(rename = "key")]
+    pub(super) name: String,
     pub(super) code: String,
-    pub(super) key_code: u32,
+    #[serde(rename = "keyCode")]
+    pub(super) number: u32,
     pub(super) location: u8,
     pub(super) repeat: bool,
     pub(super) modifiers: u8,

@@ -224,9 +224,9 @@ impl Keeper {
             tokio::select! {
                 begin = begins.recv() => {
                     let Some(Begin { place, answer }) = begin else { break };
-                    let begun = self.begin(place, ended.clone()).await;
-                    open += usize::from(begun.is_ok());
-                    let _ = answer.send(begun);
+                    let opened = self.begin(place, ended.clone()).await;
+                    open += usize::from(opened.is_ok());
+                    let _ = answer.send(opened);
                 }
                 _ = ends.recv() => open = open.saturating_sub(1),
                 () = gone => {
@@ -273,16 +273,15 @@ impl Keeper {
     /// The running browser; starts it when there is none.
     async fn running(&mut self) -> Result<&Chromium, Refused> {
         let inner = &self.browsers.0;
-        let started = match self.running.take() {
-            Some(running) => running,
-            None => {
-                let executable = inner.executable.as_deref().ok_or(Refused::NoBrowser)?;
-                let started = Chromium::start(executable, &self.folder, self.proxy, &inner.settings, &self.shutdown).await;
-                started.map_err(|error| {
-                    tracing::error!(%error, "the browser does not start");
-                    Refused::NoBrowser
-                })?
-            }
+        let started = if let Some(running) = self.running.take() {
+            running
+        } else {
+            let executable = inner.executable.as_deref().ok_or(Refused::NoBrowser)?;
+            let started = Chromium::start(executable, &self.folder, self.proxy, &inner.settings, &self.shutdown).await;
+            started.map_err(|error| {
+                tracing::error!(%error, "the browser does not start");
+                Refused::NoBrowser
+            })?
         };
         Ok(self.running.insert(started))
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::header::{
     CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
@@ -157,7 +157,7 @@ impl Proxy {
         match sender.send_request(request).await {
             Ok(mut answer) => {
                 strip(answer.headers_mut());
-                answer.map(|body| body.boxed())
+                answer.map(BodyExt::boxed)
             }
             Err(_) => refused(StatusCode::BAD_GATEWAY),
         }

@@ -63,7 +63,7 @@ async fn without_chromium_the_service_says_so() {
 async fn the_page_of_a_browser_opens_once_and_only_its_parents_may_show_it() {
     let scanner = spawn_scanner().await;
     let path = open(&scanner, ACME).await;
-    let wrong = format!("{}x", path);
+    let wrong = format!("{path}x");
     for refused in [wrong.as_str(), path.split('?').next().unwrap(), "/browsers/nothing?token=x"] {
         let answer = scanner.get_bare(refused).send().await.unwrap();
         assert_eq!(answer.status(), 404, "{refused}");
@@ -153,9 +153,9 @@ async fn an_orderly_end_of_the_service_ends_its_browsers() {
 fn service(folder: &TempDir, port: u16) -> Child {
     let file = folder.path().join("cardea.toml");
     let text = format!(
-        "[scanner]\nlisten = \"127.0.0.1:{port}\"\ndata = {:?}\n[scanner.browser]\nsandbox = false\n\
+        "[scanner]\nlisten = \"127.0.0.1:{port}\"\ndata = \"{}\"\n[scanner.browser]\nsandbox = false\n\
          [scanner.accounts.acme]\nserver_keys = [\"sk-0123456789abcdef\"]\n",
-        folder.path().join("data")
+        folder.path().join("data").display()
     );
     fs::write(&file, text).unwrap();
     demo::cardea().args(["scanner", "--config"]).arg(&file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
