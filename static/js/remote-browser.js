@@ -154,7 +154,8 @@
     ({ tabs, active } = message);
     const strip = get('tabs');
     strip.replaceChildren(...tabs.map((tab) => {
-      const name = tab.title || tab.url.replace(/^https?:\/\//, '') || 'New tab';
+      const isBlank = tab.url === '' || tab.url === 'about:blank';
+      const name = isBlank ? 'New tab' : tab.title || tab.url.replace(/^https?:\/\//, '');
       const box = document.createElement('div');
       box.className = 'tab';
       const show = document.createElement('button');

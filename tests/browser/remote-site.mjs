@@ -74,6 +74,9 @@ export async function serveSite(blocked) {
     if (pathname === '/popup') return html(page('Opener', '<a style="top:40px" href="/field" target="_blank">Open</a>'));
     if (pathname === '/reach') {
       return html(page('Reach', '', `
+        const asked = ['geolocation', 'notifications', 'camera', 'microphone', 'clipboard-read'];
+        Promise.all(asked.map((name) => navigator.permissions.query({ name }).then(({ state }) => state)))
+          .then((states) => fetch('/told/permissions', { method: 'POST', body: states.join(' ') }));
         Promise.allSettled([fetch('${blocked}/', { mode: 'no-cors' }), new Promise((done) => { const socket = new WebSocket('${blocked.replace('http', 'ws')}/'); socket.onerror = socket.onopen = done; })])
           .then(() => fetch('/told/reached', { method: 'POST', body: 'tried' }));`));
     }

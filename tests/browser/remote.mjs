@@ -174,6 +174,14 @@ async function fingers(url) {
   await page.locator('#tabs [aria-current]', { hasText: 'Sign in' }).waitFor();
   await page.getByRole('button', { name: 'Back', exact: true }).click();
   await page.locator('#tabs [aria-current]', { hasText: 'Field' }).waitFor();
+  const opened = await page.evaluate(() => new Promise((done) => {
+    const { id, token } = document.body.dataset;
+    const second = new WebSocket(`${location.origin.replace('http', 'ws')}/browsers/${id}/link`, ['cardea-browser', `token.${token}`]);
+    second.onopen = () => done(true);
+    second.onerror = () => done(false);
+  }));
+  assert.ok(opened, 'the page may connect again');
+  await page.getByText('now shown in another place').waitFor();
   await context.close();
 }
 
@@ -238,6 +246,8 @@ async function refusals(it) {
   await says('Only web addresses');
   await it.done('go', { url: `${site.url}/reach` });
   await until('the tries of a page', () => site.told.reached);
+  await until('the permissions of a page', () => site.told.permissions);
+  assert.equal(site.told.permissions, 'denied denied denied denied denied');
   await it.done('go', { url: `${blocked.url}/` });
   await until('the refusal', async () => (await it.tabs()).some((one) => one.url === `${blocked.url}/`));
   assert.equal(blocked.seen.connections, 0, 'a blocked address is never reached');

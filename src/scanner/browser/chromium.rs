@@ -47,7 +47,8 @@ const FLAGS: &[&str] = &[
     "--disable-quic",
     "--disable-search-engine-choice-screen",
     "--disable-sync",
-    "--disable-features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,InterestFeedContentSuggestions",
+    // Pages made before anybody asks for them would be tabs that nobody opened.
+    "--disable-features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication,Prerender2",
     "--metrics-recording-only",
     "--mute-audio",
     "--password-store=basic",
