@@ -37,6 +37,9 @@ pub struct Scanner {
     pub archive: Archive,
     pub analysis: Analysis,
     pub shares: Shares,
+    /// Where browsers reach the service, without a trailing slash; empty: `http://` and `listen`.
+    pub public_url: String,
+    pub browser: Browser,
     pub outbound: Outbound,
     pub diagnostics: Diagnostics,
     pub ownership: Ownership,
@@ -207,4 +210,42 @@ pub struct Sessions {
     pub max_count: usize,
     /// Bytes of all of them together, as JSON.
     pub max_bytes: usize,
+}
+
+/// Remote browsers.
+#[derive(Clone, Debug)]
+pub struct Browser {
+    /// Path of Chromium; empty: looked for under its usual names.
+    pub executable: String,
+    /// Chromium's own sandbox.
+    pub sandbox: bool,
+    /// Origins whose pages may embed a browser and speak with it.
+    pub parents: Vec<String>,
+    /// Browsers at the same time.
+    pub per_account: usize,
+    pub per_host: usize,
+    /// How many may wait for a place, and how long.
+    pub queue: usize,
+    pub queue_seconds: u64,
+    /// How long the address of a new browser can be opened.
+    pub open_seconds: u64,
+    /// A browser ends without use, and in any case.
+    pub idle_seconds: u64,
+    pub life_seconds: u64,
+    /// A browser whose page is gone ends after this.
+    pub absent_seconds: u64,
+    /// The process ends this long after its last browser.
+    pub linger_seconds: u64,
+    /// How long the process may take to start.
+    pub start_seconds: u64,
+    /// Tabs and cookie jars of one browser.
+    pub tabs: usize,
+    pub contexts: usize,
+    /// Connections of all browsers together.
+    pub connections: usize,
+    /// The largest picture, in CSS pixels, and the bounds of its JPEG quality.
+    pub max_width: u32,
+    pub max_height: u32,
+    pub quality_min: u8,
+    pub quality_max: u8,
 }

@@ -128,6 +128,8 @@ pub(super) fn table(
             "listen": addresses.listen(1), "data": folder.inside(SCANNER_FOLDER)?,
             "userinfo_url": format!("{}/oauth/userinfo", addresses.idp), "accounts": accounts,
             "outbound": { "allow": ["127.0.0.0/8", "::1/128"] },
+            "public_url": addresses.scanner,
+            "browser": { "parents": parents(addresses), "sandbox": !is_root() },
         },
         "idp": {
             "listen": addresses.listen(2), "issuer": addresses.idp, "state_file": folder.inside("idp.json")?,
@@ -136,6 +138,17 @@ pub(super) fn table(
     });
     // Text, lists and numbers only: this does not fail, and if it did, a secret must not be in the message.
     toml::Table::try_from(all).map_err(|_| DemoError::Settings(Problems::one("demo", "its settings are not TOML", "")))
+}
+
+/// Every origin the portals are at.
+fn parents(addresses: &Addresses) -> Vec<String> {
+    let hosts = TENANTS.iter().flat_map(|tenant| tenant.hosts);
+    hosts.map(|host| format!("http://{}", with_port(host, addresses.port))).collect()
+}
+
+/// Chromium refuses its sandbox to root, so the demo does without it there, and says so.
+pub(super) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 fn users() -> Value {

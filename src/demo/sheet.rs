@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use super::Options;
 use super::secrets::Secrets;
-use super::settings::{Addresses, TENANTS, USERS, client_id};
+use super::settings::{Addresses, TENANTS, USERS, client_id, is_root};
 
 /// `{"portal","scanner","idp","tenants":{ID:{"portal","client_id","client_secret","redirect_uris","sk"}},"users":[…]}`.
 pub(super) fn json(options: &Options, addresses: &Addresses, secrets: &Secrets) -> String {
@@ -43,6 +43,10 @@ pub(super) fn greeting(addresses: &Addresses, folder: &Path) -> String {
     text.push_str(
         "\nChecks of a target may connect to this machine (127.0.0.0/8 and ::1); outside of the demo that is closed.\n",
     );
+    if is_root() {
+        let _ =
+            writeln!(text, "\nThis runs as root, so remote browsers run without Chromium's sandbox: visit only sites you trust.");
+    }
     let _ = write!(text, "\nEverything is kept in {}; scripts read demo.json there. Ctrl-C ends the demo.", folder.display());
     text
 }

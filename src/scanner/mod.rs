@@ -2,6 +2,7 @@
 //! Inside, arrows run web -> tasks, report -> engine, store -> contract, platform; `identity` stands beside and is the
 //! only one that sends HTTP.
 
+mod browser;
 mod diagnostics;
 mod dialer;
 mod engine;
@@ -67,10 +68,14 @@ impl Scanner {
     ///
     /// # Errors
     /// See [`StartError`].
-    pub async fn start(settings: Settings, clock: Clock, shutdown: &Shutdown) -> Result<Running, StartError> {
-        let listen = |error| StartError::Listen(settings.listen, error);
-        let listener = TcpListener::bind(settings.listen).map_err(listen)?;
+    pub async fn start(mut settings: Settings, clock: Clock, shutdown: &Shutdown) -> Result<Running, StartError> {
+        let wanted = settings.listen;
+        let listen = |error| StartError::Listen(wanted, error);
+        let listener = TcpListener::bind(wanted).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
+        if settings.public_url.is_empty() {
+            settings.public_url = format!("http://{address}");
+        }
         let identity = identity::Identity::new(&settings).map_err(|error| StartError::Transport(error.to_string()))?;
         let (folder, seal_key) = (settings.data.clone(), settings.seal_key.clone());
         let opened = tokio::task::spawn_blocking(move || {
@@ -117,10 +122,12 @@ async fn outward(
     let dialer = dialer::Dialer::new(&settings.outbound).map_err(StartError::Transport)?;
     let (roots, at) = (settings.outbound.extra_roots_file.clone(), clock.clone());
     let trust = tokio::task::spawn_blocking(move || fetch::Trust::new(roots.as_deref(), at)).await.map_err(storage)?;
+    let browsers = browser::Browsers::start(settings.browser.clone(), &settings.data, clock.clone(), dialer.clone(), shutdown);
+    let browsers = browsers.await.map_err(storage)?;
     let fetch = fetch::Fetch::new(dialer, trust.map_err(StartError::Transport)?);
     let diagnostics = diagnostics::Diagnostics::new(settings.diagnostics.clone(), fetch.clone(), clock.clone(), shutdown.clone());
     let ownership = ownership::Ownership::new(settings.ownership.clone(), fetch, store.clone(), clock.clone());
-    Ok(web::Outward { diagnostics, ownership })
+    Ok(web::Outward { browsers, diagnostics, ownership })
 }
 
 /// Imports advisories from `path` (OSV records as folder, zip or JSON; the advisory table as CSV) into the database below

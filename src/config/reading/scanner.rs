@@ -5,8 +5,8 @@ use config::Map;
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
 use crate::config::scanner::{
-    Account, Allowed, Analysis, Archive, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares, Upload,
-    ports,
+    Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares,
+    Upload, ports,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -62,6 +62,8 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Scanner {
             max_count: section.number("max_count", 0..=1000),
             max_bytes: section.number("max_bytes", 0..=4 << 20),
         }),
+        public_url: section.checked("public_url", checks::WEB_ADDRESS, empty_or_address),
+        browser: section.table("browser", browser),
         accounts: section.each("accounts", &Map::new(), account),
     };
     if scanner.accounts.is_empty() && scanner.userinfo_url.is_empty() {
@@ -107,6 +109,39 @@ fn outbound(section: &mut Section<'_>) -> Outbound {
         lookup_timeout_ms: section.number("lookup_timeout_ms", 1..=60_000),
         extra_roots_file: section.optional_path("extra_roots_file"),
     }
+}
+
+fn browser(section: &mut Section<'_>) -> Browser {
+    let browser = Browser {
+        executable: section.text("executable"),
+        sandbox: section.flag("sandbox"),
+        parents: section.list("parents"),
+        per_account: section.number("per_account", 1..=100),
+        per_host: section.number("per_host", 1..=100),
+        queue: section.number("queue", 0..=1000),
+        queue_seconds: section.number("queue_seconds", 0..=120),
+        open_seconds: section.number("open_seconds", 1..=3600),
+        idle_seconds: section.number("idle_seconds", 1..=86_400),
+        life_seconds: section.number("life_seconds", 1..=86_400),
+        absent_seconds: section.number("absent_seconds", 1..=3600),
+        linger_seconds: section.number("linger_seconds", 0..=3600),
+        start_seconds: section.number("start_seconds", 1..=300),
+        tabs: section.number("tabs", 1..=100),
+        contexts: section.number("contexts", 1..=50),
+        connections: section.number("connections", 8..=10_000),
+        max_width: section.number("max_width", 320..=7680),
+        max_height: section.number("max_height", 240..=4320),
+        quality_min: section.number("quality_min", 1..=100),
+        quality_max: section.number("quality_max", 1..=100),
+    };
+    if let Some(bad) = browser.parents.iter().find(|parent| checks::origin(parent).is_none()) {
+        let hint = "expected origins such as https://portal.example.com, nothing after host and port";
+        section.problem("parents", format!("holds {bad:?}"), hint);
+    }
+    if browser.quality_min > browser.quality_max {
+        section.problem("quality_min", "is above quality_max", "set it to at most quality_max");
+    }
+    browser
 }
 
 fn account(id: &str, section: &mut Section<'_>) -> Account {

@@ -132,6 +132,21 @@ impl Failure {
         Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
     }
 
+    /// 404: this machine has no browser to show.
+    pub(super) fn no_browser() -> Self {
+        let message = "Remote browsers are not available here: the service found no Chromium it can start. Enter cookies and \
+                       headers by hand instead, or ask its operator to install Chromium.";
+        Self::new(StatusCode::NOT_FOUND, codes::NO_BROWSER, message)
+    }
+
+    /// 429: every place for a remote browser is taken.
+    pub(super) fn no_place(wait: Duration) -> Self {
+        let seconds = wait.as_secs().max(1);
+        let message = format!("All remote browsers are in use. Close one that is not needed, or try again in {seconds} seconds.");
+        let header = Some(Header::RetryAfter(seconds));
+        Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
+    }
+
     /// 500: our fault; `cause` is logged.
     pub(super) fn internal(cause: impl fmt::Display) -> Self {
         tracing::error!(%cause, "a request failed");

@@ -3,6 +3,7 @@
 
 mod admission;
 mod bootstrap;
+mod browsers;
 mod codes;
 mod diagnostics;
 mod domains;
@@ -25,6 +26,7 @@ use std::net::TcpListener;
 use actix_web::dev::Server;
 use actix_web::{HttpServer, middleware, web};
 
+use super::browser::Browsers;
 use super::diagnostics::Diagnostics;
 use super::identity::Identity;
 use super::ownership::Ownership;
@@ -36,6 +38,7 @@ use crate::platform::clock::Clock;
 
 /// What goes out over the guarded dialer.
 pub(super) struct Outward {
+    pub(super) browsers: Browsers,
     pub(super) diagnostics: Diagnostics,
     pub(super) ownership: Ownership,
 }
@@ -50,6 +53,8 @@ pub(super) struct App {
     pub(super) reports: Reports,
     pub(super) diagnostics: Diagnostics,
     pub(super) ownership: Ownership,
+    pub(super) browsers: Browsers,
+    pub(super) browser_place: browsers::Place,
     codes: codes::Codes,
 }
 
@@ -62,9 +67,22 @@ impl App {
         identity: Identity,
         outward: Outward,
     ) -> Result<Self, codes::CodeError> {
+        let browser_place = browsers::Place::new(settings.public_url.clone(), &settings.browser.parents);
         let codes = codes::Codes::new(&settings.shares, clock.clone())?;
-        let Outward { diagnostics, ownership } = outward;
-        Ok(Self { settings, clock, store, tasks, identity, reports: Reports::default(), diagnostics, ownership, codes })
+        let Outward { browsers, diagnostics, ownership } = outward;
+        Ok(Self {
+            settings,
+            clock,
+            store,
+            tasks,
+            identity,
+            reports: Reports::default(),
+            browsers,
+            browser_place,
+            diagnostics,
+            ownership,
+            codes,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use actix_web::{Resource, Route, web};
 
 use super::error::Failure;
-use super::{bootstrap, diagnostics, domains, files, public_shares, reports, results, shares, task_groups, tasks};
+use super::{bootstrap, browsers, diagnostics, domains, files, public_shares, reports, results, shares, task_groups, tasks};
 use crate::contract::paths;
 use crate::scanner::identity::Caller;
 
@@ -17,6 +17,10 @@ pub(super) fn all(to: &mut web::ServiceConfig, legacy: bool) {
     if legacy {
         to.service(web::scope(LEGACY_PREFIX).configure(operations));
     }
+    to.service(on("/browsers/assets/remote-browser.js", "GET", [web::get().to(browsers::script)]));
+    to.service(on("/browsers/assets/remote-browser.css", "GET", [web::get().to(browsers::style)]));
+    to.service(on("/browsers/{id}", "GET", [web::get().to(browsers::page)]));
+    to.service(on("/browsers/{id}/link", "GET", [web::get().to(browsers::link)]));
     to.default_service(web::to(no_operation));
 }
 
@@ -39,12 +43,13 @@ fn operations(to: &mut web::ServiceConfig) {
         .service(on(paths::SHARES_GENERATE_ID, "POST", [web::post().to(shares::generate_id)]))
         .service(on(paths::SHARES_DELETE, "POST", [web::post().to(shares::delete)]))
         .service(on(paths::SHARE, "PATCH", [web::patch().to(shares::update)]));
+    to.service(on(paths::BROWSERS, "POST", [web::post().to(browsers::create)]));
     let public = [web::get().to(public_shares::get), web::post().to(public_shares::extract)];
     let finding = [web::get().to(public_shares::get_finding), web::post().to(public_shares::extract_finding)];
     to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
         .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
         .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
-    for path in [paths::CHAINS_SEARCH, paths::BROWSERS, paths::SCA_MAVEN, paths::SCA_MAVEN_ZIP] {
+    for path in [paths::CHAINS_SEARCH, paths::SCA_MAVEN, paths::SCA_MAVEN_ZIP] {
         to.service(on(path, "POST", [web::post().to(not_offered)]));
     }
     to.service(on(paths::DIAGNOSTICS, "POST", [web::post().to(diagnostics::create)]))

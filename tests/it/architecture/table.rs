@@ -121,6 +121,7 @@ pub(super) const ROOMS: &[Room] = &[
         "scanner",
         &[
             "scanner::web",
+            "scanner::browser",
             "scanner::diagnostics",
             "scanner::dialer",
             "scanner::fetch",
@@ -141,6 +142,7 @@ pub(super) const ROOMS: &[Room] = &[
         &[
             "scanner::diagnostics",
             "scanner::ownership",
+            "scanner::browser",
             "scanner::tasks",
             "scanner::identity",
             "scanner::engine",
@@ -151,6 +153,7 @@ pub(super) const ROOMS: &[Room] = &[
             "platform",
         ],
     ),
+    room("scanner::browser", &["scanner::dialer", "config::scanner", "contract", "platform"]),
     room(
         "scanner::tasks",
         &["scanner::sandbox", "scanner::engine", "scanner::report", "scanner::store", "config::scanner", "contract", "platform"],
@@ -193,7 +196,10 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("reqwest", &["gateway::upstream", "scanner::identity"]),
     ("redis", &["gateway::store"]),
     ("redb", &["gateway::store", "scanner::store"]),
-    ("askama", &["gateway::web::views", "scanner::report", "idp"]),
+    ("askama", &["gateway::web::views", "scanner::report", "scanner::web", "idp"]),
+    ("actix_ws", &["scanner::web"]),
+    ("command_fds", &["scanner::browser"]),
+    ("rustix", &["scanner::browser", "demo"]),
     ("moka", &["gateway::cache", "scanner::identity", "scanner::web"]),
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),

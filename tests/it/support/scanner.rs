@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use cardea::config::scanner::{
-    Account, Allowed, Analysis, Archive, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings, Sessions, Shares,
-    Upload,
+    Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings,
+    Sessions, Shares, Upload,
 };
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
@@ -121,6 +121,30 @@ pub(crate) fn settings(data: &Path) -> Settings {
         ownership: Ownership { required: false, content_hours: 3, verified_days: 30, checks_per_minute: 20, check_seconds: 10 },
         groups: Groups { max_artifacts: 50 },
         sessions: Sessions { max_count: 20, max_bytes: 2 << 20 },
+        public_url: String::new(),
+        browser: Browser {
+            executable: String::new(),
+            // Tests run as root, too, where the sandbox cannot be had.
+            sandbox: false,
+            parents: vec!["http://portal.example".to_owned()],
+            per_account: 2,
+            per_host: 4,
+            queue: 8,
+            queue_seconds: 15,
+            open_seconds: 120,
+            idle_seconds: 300,
+            life_seconds: 1800,
+            absent_seconds: 30,
+            linger_seconds: 0,
+            start_seconds: 60,
+            tabs: 20,
+            contexts: 10,
+            connections: 256,
+            max_width: 2560,
+            max_height: 1600,
+            quality_min: 40,
+            quality_max: 80,
+        },
         accounts: [("acme".to_owned(), account(ACME)), ("globex".to_owned(), account(GLOBEX))].into(),
     }
 }
