@@ -3,6 +3,8 @@
 
 mod bootstrap;
 mod codes;
+mod components;
+mod composition;
 mod error;
 mod extract;
 mod files;
@@ -19,6 +21,7 @@ use std::net::TcpListener;
 
 use actix_web::dev::Server;
 use actix_web::{HttpServer, middleware, web};
+use tokio::sync::Semaphore;
 
 use super::identity::Identity;
 use super::report::Reports;
@@ -35,6 +38,8 @@ pub(super) struct App {
     pub(super) tasks: Tasks,
     pub(super) identity: Identity,
     pub(super) reports: Reports,
+    /// Places of composition analyses.
+    analyses: Semaphore,
     codes: codes::Codes,
 }
 
@@ -47,7 +52,8 @@ impl App {
         identity: Identity,
     ) -> Result<Self, codes::CodeError> {
         let codes = codes::Codes::new(&settings.shares, clock.clone())?;
-        Ok(Self { settings, clock, store, tasks, identity, reports: Reports::default(), codes })
+        let analyses = Semaphore::new(settings.archive.sources.analyses);
+        Ok(Self { settings, clock, store, tasks, identity, reports: Reports::default(), analyses, codes })
     }
 }
 

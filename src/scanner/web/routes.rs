@@ -3,7 +3,7 @@
 use actix_web::{Resource, Route, web};
 
 use super::error::Failure;
-use super::{bootstrap, files, public_shares, reports, results, shares, tasks};
+use super::{bootstrap, components, composition, files, public_shares, reports, results, shares, tasks};
 use crate::contract::paths;
 use crate::scanner::identity::Caller;
 
@@ -32,6 +32,9 @@ fn operations(to: &mut web::ServiceConfig) {
         .service(on(paths::RESULTS_STAT, "POST", [web::post().to(results::stat)]))
         .service(on(paths::RESULTS_SEARCH, "POST", [web::post().to(results::search)]))
         .service(on(paths::RESULT, "GET", [web::get().to(results::get)]))
+        .service(on(paths::COMPONENTS_SEARCH, "POST", [web::post().to(components::search)]))
+        .service(on(paths::SCA_MAVEN, "POST", [web::post().to(composition::pom)]))
+        .service(on(paths::SCA_MAVEN_ZIP, "POST", [web::post().to(composition::poms)]))
         .service(on(paths::REPORT, "GET", [web::get().to(reports::get)]))
         .service(on(paths::SHARES, "POST", [web::post().to(shares::create)]))
         .service(on(paths::SHARES_SEARCH, "POST", [web::post().to(shares::search)]))
@@ -43,15 +46,7 @@ fn operations(to: &mut web::ServiceConfig) {
     to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
         .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
         .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
-    for path in [
-        paths::TASKS_CREATE_GROUP,
-        paths::CHAINS_SEARCH,
-        paths::DIAGNOSTICS,
-        paths::DOMAIN_VERIFY,
-        paths::BROWSERS,
-        paths::SCA_MAVEN,
-        paths::SCA_MAVEN_ZIP,
-    ] {
+    for path in [paths::TASKS_CREATE_GROUP, paths::CHAINS_SEARCH, paths::DIAGNOSTICS, paths::DOMAIN_VERIFY, paths::BROWSERS] {
         to.service(on(path, "POST", [web::post().to(not_offered)]));
     }
     for path in [paths::DIAGNOSTICS_NEXT, paths::DOMAIN_CONTENT] {

@@ -18,8 +18,9 @@ use crate::scanner::identity::Caller;
 use crate::scanner::store::files::FileRecord;
 use crate::scanner::store::tasks::{TaskRecord, Terminated};
 
-/// What the composition analysis reads: languages whose builds are Java archives.
-const LANGUAGES: [&str; 5] = ["JAVA", "KOTLIN", "SCALA", "GROOVY", "CLOJURE"];
+/// What the composition analysis reads: languages whose builds are Java archives, and those whose lock files it knows.
+const LANGUAGES: [&str; 10] =
+    ["JAVA", "KOTLIN", "SCALA", "GROOVY", "CLOJURE", "JAVASCRIPT", "TYPESCRIPT", "PYTHON", "RUST", "GO"];
 
 /// `POST /tasks` (v2).
 pub(super) async fn create(app: web::Data<App>, caller: Caller, Body(body): Body<CreateTask>) -> Result<HttpResponse, Failure> {
@@ -108,7 +109,10 @@ fn check(body: &CreateTask) -> Result<Sha256, Failure> {
         return Err(Failure::bad("lang is missing: name the language, such as JAVA."));
     }
     if !LANGUAGES.iter().any(|known| known.eq_ignore_ascii_case(lang)) {
-        return Err(Failure::bad(format!("This service scans Java archives: lang must be one of {}.", LANGUAGES.join(", "))));
+        let known = LANGUAGES.join(", ");
+        return Err(Failure::bad(format!(
+            "This service scans Java archives and source archives with lock files: lang must be one of {known}."
+        )));
     }
     for (field, value) in
         [("sandboxHomePageUrl", &body.sandbox_home_page_url), ("sandboxTargetServiceUrl", &body.sandbox_target_service_url)]

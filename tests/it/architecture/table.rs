@@ -179,6 +179,8 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),
     ("csv", &["scanner::engine"]),
+    ("semver", &["scanner::engine"]),
+    ("pep440_rs", &["scanner::engine"]),
     ("typst", &["scanner::report"]),
     ("typst_pdf", &["scanner::report"]),
     ("typst_layout", &["scanner::report"]),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cardea::config::scanner::{Account, Archive, Scanner as Settings, Shares, Upload};
+use cardea::config::scanner::{Account, Archive, Scanner as Settings, Shares, Sources, Upload};
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
 use cardea::platform::shutdown::Shutdown;
@@ -85,6 +85,18 @@ pub(crate) fn settings(data: &Path) -> Settings {
             ratio: 200,
             ratio_from_bytes: 1 << 20,
             seconds: 300,
+            sources: Sources {
+                upload_bytes: 32 << 20,
+                analyses: 2,
+                wait_seconds: 20,
+                pom_bytes: 2 << 20,
+                lock_bytes: 32 << 20,
+                poms: 5000,
+                xml_depth: 64,
+                parents: 32,
+                dependencies: 2_000_000,
+                packages: 200_000,
+            },
         },
         shares: Shares { free_tries: 5, window_seconds: 900 },
         accounts: [("acme".to_owned(), account(ACME)), ("globex".to_owned(), account(GLOBEX))].into(),
