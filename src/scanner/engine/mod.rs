@@ -5,8 +5,11 @@ mod archive;
 mod components;
 pub(in crate::scanner) mod composition;
 mod ecosystem;
+mod entry_names;
 mod file_name;
 pub(in crate::scanner) mod finding;
+#[cfg(any(test, fuzzing))]
+pub(in crate::scanner) mod fuzzing;
 mod identity;
 mod lock_files;
 mod matching;
@@ -29,6 +32,8 @@ mod tests_database;
 mod tests_hostile;
 #[cfg(test)]
 mod tests_identity;
+#[cfg(test)]
+mod tests_sources;
 
 use std::collections::HashSet;
 use std::fs::File;

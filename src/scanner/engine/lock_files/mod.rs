@@ -31,6 +31,20 @@ pub(in crate::scanner) enum Kind {
 }
 
 impl Kind {
+    #[cfg(any(test, fuzzing))]
+    pub(in crate::scanner) const ALL: [Self; 10] = [
+        Self::PackageLock,
+        Self::Shrinkwrap,
+        Self::YarnLock,
+        Self::CargoLock,
+        Self::PoetryLock,
+        Self::UvLock,
+        Self::PipfileLock,
+        Self::Requirements,
+        Self::GoMod,
+        Self::GoSum,
+    ];
+
     /// What a file of this name locks.
     pub(in crate::scanner) fn of(name: &str) -> Option<Self> {
         Some(match name {

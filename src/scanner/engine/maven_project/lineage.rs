@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use super::interpolate::Context;
+use super::managed::Work;
 use super::model::{Body, Parent, Pom};
+
+/// Poms of one name that are looked at; a set with more of them is no workspace.
+const SAME_NAME: usize = 64;
 
 /// All poms that could be read.
 #[derive(Debug, Default)]
@@ -87,7 +91,7 @@ impl Set {
         let by_path = (!relative.is_empty()).then(|| self.beside(self.path(of), relative)).flatten();
         by_path.filter(fits).or_else(|| {
             let same_name = self.by_name.get(&(parent.group.clone(), parent.artifact.clone()))?;
-            same_name.iter().copied().find(fits)
+            same_name.iter().copied().take(SAME_NAME).find(fits)
         })
     }
 
@@ -105,11 +109,11 @@ impl Set {
     }
 
     /// The pom of these coordinates.
-    pub(super) fn named(&self, group: &str, artifact: &str, version: &str, depth: usize) -> Option<usize> {
+    pub(super) fn named(&self, (group, artifact, version): (&str, &str, &str), depth: usize, work: &mut Work) -> Option<usize> {
         let same_name = self.by_name.get(&(group.to_owned(), artifact.to_owned()))?;
-        same_name.iter().copied().find(|at| {
+        same_name.iter().copied().take(SAME_NAME).find(|at| {
             let context = self.context(&self.lineage(*at, depth));
-            context.complete(&context.version).is_ok_and(|own| own == version)
+            work.take(context.properties.len()) && context.complete(&context.version).is_ok_and(|own| own == version)
         })
     }
 

@@ -8,6 +8,9 @@ use super::interpolate::Context;
 use super::lineage::{Set, bodies};
 use super::model::Declared;
 
+/// BOMs of one pom that are told as missing.
+const MAX_MISSING: usize = 50;
+
 /// What a managed entry is about: group, artifact, type, classifier.
 pub(super) type Key = (String, String, String, String);
 
@@ -41,6 +44,15 @@ pub(super) struct MissingBom {
 impl Management {
     pub(super) fn get(&self, key: &Key) -> Option<&Managed> {
         self.entries.get(key).map(Rc::as_ref)
+    }
+
+    /// Each once and only so many: BOMs hand theirs on to whoever imports them.
+    fn miss(&mut self, bom: MissingBom) {
+        let is_known =
+            |known: &MissingBom| known.importer == bom.importer && known.name == bom.name && known.version == bom.version;
+        if self.missing.len() < MAX_MISSING && !self.missing.iter().any(is_known) {
+            self.missing.push(bom);
+        }
     }
 
     fn add(&mut self, key: Rc<Key>, managed: Rc<Managed>) {
@@ -136,19 +148,19 @@ impl<'a> Manager<'a> {
             .and_then(|group| Ok((group, complete(&declared.artifact)?)))
             .and_then(|(group, artifact)| Ok((group, artifact, complete(&written)?)));
         let found = named.and_then(|(group, artifact, version)| {
-            let at = self.set.named(&group, &artifact, &version, self.depth);
+            let at = self.set.named((&group, &artifact, &version), self.depth, &mut self.work);
             at.ok_or_else(|| "is not among the given poms".to_owned())
         });
         match found.and_then(|at| self.bom(at, level)) {
             Ok(bom) => {
                 if self.work.take(bom.entries.len()) {
                     bom.entries.iter().for_each(|(key, managed)| into.add(Rc::clone(key), Rc::clone(managed)));
-                    into.missing.extend(bom.missing.iter().cloned());
+                    bom.missing.iter().for_each(|missing| into.miss(missing.clone()));
                 }
             }
             Err(reason) => {
                 let name = format!("{}:{}", declared.group, declared.artifact);
-                into.missing.push(MissingBom { name, version: written, reason, importer });
+                into.miss(MissingBom { name, version: written, reason, importer });
             }
         }
     }

@@ -104,10 +104,10 @@ struct Place<'a> {
 impl Resolving<'_> {
     fn project(&mut self, at: usize) {
         let set = self.set;
-        let Some(pom) = set.pom(at) else { return };
+        let Some(pom) = set.pom(at).filter(|_| !self.manager.work.is_used_up) else { return };
         let lineage = set.lineage(at, self.depth);
         let context = set.context(&lineage);
-        if !self.manager.work.take(1 + context.properties.len() / 16) {
+        if !self.manager.work.take(1 + context.properties.len()) {
             return;
         }
         let management = self.manager.of(at);
