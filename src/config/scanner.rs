@@ -100,6 +100,31 @@ pub struct Archive {
     pub ratio_from_bytes: u64,
     /// Whole time of one scan.
     pub seconds: u64,
+    pub sources: Sources,
+}
+
+/// Bounds of reading poms and lock files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sources {
+    /// The largest body of the composition operations, and all poms of one of them together.
+    pub upload_bytes: u64,
+    /// Composition analyses at the same time; further ones wait.
+    pub analyses: usize,
+    /// How long one waits for its turn before it is told to come back.
+    pub wait_seconds: u64,
+    /// The largest pom and the largest lock file.
+    pub pom_bytes: u64,
+    pub lock_bytes: u64,
+    /// Poms of one archive.
+    pub poms: u64,
+    /// How deep elements of a pom may nest.
+    pub xml_depth: u64,
+    /// Ancestors of a pom, and BOMs in BOMs.
+    pub parents: u64,
+    /// Dependencies and managed versions of all poms together.
+    pub dependencies: u64,
+    /// Locked packages of one scan.
+    pub packages: u64,
 }
 
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 pub mod browsers;
 pub mod chains;
 pub mod components;
+pub mod composition;
 pub mod diagnostics;
 pub mod domains;
 pub mod error;

@@ -6,7 +6,7 @@ use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
 use crate::config::scanner::{
     Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares,
-    Upload, ports,
+    Sources, Upload, ports,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -90,6 +90,22 @@ fn archive(section: &mut Section<'_>) -> Archive {
         ratio: section.number("ratio", 1..=100_000),
         ratio_from_bytes: section.number("ratio_from_bytes", 0..=u64::MAX),
         seconds: section.number("seconds", 1..=86_400),
+        sources: section.table("sources", sources),
+    }
+}
+
+fn sources(section: &mut Section<'_>) -> Sources {
+    Sources {
+        upload_bytes: section.number("upload_bytes", positive()),
+        analyses: section.number("analyses", 1..=256),
+        wait_seconds: section.number("wait_seconds", 0..=600),
+        pom_bytes: section.number("pom_bytes", positive()),
+        lock_bytes: section.number("lock_bytes", positive()),
+        poms: section.number("poms", positive()),
+        xml_depth: section.number("xml_depth", 4..=256),
+        parents: section.number("parents", 1..=64),
+        dependencies: section.number("dependencies", positive()),
+        packages: section.number("packages", positive()),
     }
 }
 

@@ -101,7 +101,7 @@ fn embedded_component(seen: &Seen, pom: &Pom) -> Identified {
 }
 
 fn pom_evidence(seen: &Seen, pom: &Pom) -> Evidence {
-    let Coordinates { group, artifact, version } = &pom.coordinates;
+    let Coordinates { group, artifact, version, .. } = &pom.coordinates;
     let kind = match pom.kind {
         PomKind::Properties => "pom.properties",
         PomKind::Xml => "pom.xml",

@@ -3,7 +3,9 @@
 use super::advisories::Advisories;
 use super::advisories::model::{Advisory, Affected};
 use super::advisories::range::{Interval, compare};
-use super::maven_version::MavenVersion;
+use super::ecosystem::Ecosystem;
+use super::metadata::Coordinates;
+use super::version_order::Version;
 
 /// A flaw that the version of a component has.
 #[derive(Clone, Debug)]
@@ -19,17 +21,21 @@ pub(super) struct Match<'a> {
     pub(super) is_end_unknown: bool,
 }
 
-/// All flaws of `version` of `package` (`group:artifact`).
-pub(super) fn matches<'a>(advisories: &'a Advisories, package: &'a str, version: &str) -> Vec<Match<'a>> {
-    let parsed = MavenVersion::parse(version);
-    advisories.about(package).filter_map(|(advisory, records)| look(advisory, &records, version, &parsed)).collect()
+/// All flaws of a component; `package` is its [`Coordinates::package`].
+pub(super) fn matches<'a>(advisories: &'a Advisories, package: &'a str, component: &Coordinates) -> Vec<Match<'a>> {
+    let (ecosystem, text) = (component.ecosystem, component.version.as_str());
+    let parsed = Version::parse(ecosystem, text);
+    advisories.about(ecosystem, package).filter_map(|(advisory, records)| look(advisory, &records, text, &parsed)).collect()
 }
 
-fn look<'a>(advisory: &'a Advisory, records: &[&'a Affected], text: &str, version: &MavenVersion) -> Option<Match<'a>> {
+fn look<'a>(advisory: &'a Advisory, records: &[&'a Affected], text: &str, version: &Version) -> Option<Match<'a>> {
     let hits = records.iter().flat_map(|record| {
-        let inside =
-            record.intervals.iter().filter(|interval| interval.contains(version)).map(|interval| (*record, Some(interval)));
-        let listed = record.versions.iter().filter(|listed| *listed == text).map(|_| (*record, None));
+        let inside = record
+            .intervals
+            .iter()
+            .filter(|interval| interval.contains(record.ecosystem, version))
+            .map(|interval| (*record, Some(interval)));
+        let listed = record.versions.iter().filter(|listed| is_same(record, listed, text, version)).map(|_| (*record, None));
         inside.chain(listed)
     });
     let (record, interval) = hits.min_by_key(|(_, interval)| interval.map_or(1, weight))?;
@@ -42,6 +48,12 @@ fn look<'a>(advisory: &'a Advisory, records: &[&'a Affected], text: &str, versio
     })
 }
 
+/// The same text, or another spelling of the same version where the world has an order of its own.
+pub(super) fn is_same(record: &Affected, listed: &str, text: &str, version: &Version) -> bool {
+    let respelled = || record.ecosystem != Ecosystem::Maven && version.has_order();
+    listed == text || (respelled() && Version::parse(record.ecosystem, listed) == *version)
+}
+
 /// A range with a fix says most, one without a known end least.
 fn weight(interval: &Interval) -> u8 {
     match interval.fixed() {
@@ -51,15 +63,16 @@ fn weight(interval: &Interval) -> u8 {
     }
 }
 
-fn fixed_above<'a>(records: &[&'a Affected], version: &MavenVersion) -> Option<&'a str> {
+fn fixed_above<'a>(records: &[&'a Affected], version: &Version) -> Option<&'a str> {
+    let ecosystem = records.first()?.ecosystem;
     let intervals = || records.iter().flat_map(|record| &record.intervals);
     let is_affected =
-        |fixed: &MavenVersion| intervals().any(|interval| !interval.is_unbounded_by_loss() && interval.contains(fixed));
+        |fixed: &Version| intervals().any(|interval| !interval.is_unbounded_by_loss() && interval.contains(ecosystem, fixed));
     intervals()
         .filter_map(Interval::fixed)
         .filter(|fixed| {
-            let fixed = MavenVersion::parse(fixed);
+            let fixed = Version::parse(ecosystem, fixed);
             fixed > *version && !is_affected(&fixed)
         })
-        .min_by(|left, right| compare(left, right))
+        .min_by(|left, right| compare(ecosystem, left, right))
 }

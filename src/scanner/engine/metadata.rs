@@ -5,32 +5,63 @@ use std::collections::BTreeMap;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
+use super::ecosystem::Ecosystem;
+
 /// A pom nested deeper than this is none.
 const MAX_DEPTH: usize = 32;
 /// A property may stand for another property, and so on.
 const MAX_STEPS: usize = 8;
 
-/// Maven coordinates with plausible characters.
+/// What a component is called in its package world, with plausible characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Coordinates {
+    pub(super) ecosystem: Ecosystem,
+    /// Maven's; empty elsewhere.
     pub(super) group: String,
     pub(super) artifact: String,
     pub(super) version: String,
 }
 
 impl Coordinates {
-    /// `None` when a part is empty or holds what no repository would take.
+    /// Of Maven. `None` when a part is empty or holds what no repository would take.
     pub(super) fn new(group: &str, artifact: &str, version: &str) -> Option<Self> {
         // Letters of any script: repositories take ASCII only, but what a build names itself is not for us to judge.
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
         let name = |text: &str| (1..=200).contains(&text.len()) && text.chars().all(plain);
         let usable = name(group) && name(artifact) && is_version(version);
-        usable.then(|| Self { group: group.to_owned(), artifact: artifact.to_owned(), version: version.to_owned() })
+        usable.then(|| Self {
+            ecosystem: Ecosystem::Maven,
+            group: group.to_owned(),
+            artifact: artifact.to_owned(),
+            version: version.to_owned(),
+        })
     }
 
-    /// `group:artifact`.
+    /// Of any world; Maven's name is `group:artifact`. `None` when name or version cannot be one.
+    pub(super) fn of(ecosystem: Ecosystem, package: &str, version: &str) -> Option<Self> {
+        if ecosystem == Ecosystem::Maven {
+            let (group, artifact) = package.split_once(':')?;
+            return Self::new(group, artifact, version);
+        }
+        let version = version.trim();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '~' | '!');
+        let usable =
+            (1..=200).contains(&version.len()) && version.chars().all(plain) && version.contains(|c: char| c.is_ascii_digit());
+        let artifact = ecosystem.package(package).filter(|_| usable)?;
+        Some(Self { ecosystem, group: String::new(), artifact, version: version.to_owned() })
+    }
+
+    /// As advisories name it: `group:artifact` in Maven, the name elsewhere.
     pub(super) fn package(&self) -> String {
-        format!("{}:{}", self.group, self.artifact)
+        match self.ecosystem {
+            Ecosystem::Maven => format!("{}:{}", self.group, self.artifact),
+            _ => self.artifact.clone(),
+        }
+    }
+
+    /// The package URL.
+    pub(super) fn purl(&self) -> String {
+        self.ecosystem.purl(&self.package(), &self.version)
     }
 }
 

@@ -2,13 +2,23 @@
 
 mod advisories;
 mod archive;
+mod components;
+pub(in crate::scanner) mod composition;
+mod ecosystem;
+mod entry_names;
 mod file_name;
 pub(in crate::scanner) mod finding;
+#[cfg(any(test, fuzzing))]
+pub(in crate::scanner) mod fuzzing;
 mod identity;
+mod lock_files;
 mod matching;
+mod maven_project;
 mod maven_version;
 mod metadata;
 mod notes;
+mod sources;
+mod version_order;
 mod walk;
 mod wording;
 
@@ -22,6 +32,8 @@ mod tests_database;
 mod tests_hostile;
 #[cfg(test)]
 mod tests_identity;
+#[cfg(test)]
+mod tests_sources;
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -88,11 +100,14 @@ pub(in crate::scanner) fn analyze(
     if matches!(walk.archive(&zip, name.to_owned(), 0), Err(Halt::Stopped)) {
         return Err(AnalyzeError::Stopped);
     }
-    let Walk { notes, mut seen, .. } = walk;
+    beside(job, &mut walk)?;
+    let Walk { mut notes, mut seen, sources, .. } = walk;
     seen.sort_by(|left, right| left.path.cmp(&right.path));
     let identities: Vec<Identity> = seen.iter().map(|seen| identity::identify(seen, advisories)).collect();
-    let findings = findings(&seen, &identities, advisories);
-    let mut summary = summary(&seen, &identities, advisories);
+    let (declared, unresolved) = sources.identify(&limits.sources, &mut notes);
+    let findings = findings(&seen, &identities, &declared, advisories);
+    let mut summary = summary(&seen, &identities, &declared, advisories);
+    summary.unidentified.extend(unresolved);
     summary.notes = notes.into_lines();
     if zip.declared_entries() == 0 {
         summary.notes.push(format!("{name} is an empty archive."));
@@ -103,8 +118,10 @@ pub(in crate::scanner) fn analyze(
     if findings.is_empty() {
         summary.notes.push(why_nothing(&summary));
     }
+    let everything = identities.iter().flat_map(|one| &one.components).chain(&declared);
+    let components = components::rows(everything, &findings, advisories);
     watch.set_progress(100);
-    Ok(Analysis { findings, components: Vec::new(), chains: Vec::new(), summary })
+    Ok(Analysis { findings, components, chains: Vec::new(), summary })
 }
 
 fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {
@@ -127,18 +144,33 @@ fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {
     }
 }
 
-/// All flaws of all components, each once, the most severe first.
-fn findings(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> Vec<Finding> {
+/// Reads the source archives that lie beside the artifact. One that cannot be read is a note.
+fn beside(job: &Job, walk: &mut Walk<'_>) -> Result<(), AnalyzeError> {
+    walk.only_sources = true;
+    for source in &job.sources {
+        match open(&source.path, &source.name) {
+            Ok(zip) if matches!(walk.archive(&zip, source.name.clone(), 0), Err(Halt::Stopped)) => {
+                return Err(AnalyzeError::Stopped);
+            }
+            Ok(_) => {}
+            Err(error) => walk.notes.add(error.to_string()),
+        }
+    }
+    Ok(())
+}
+
+/// All flaws of all components, each once, the most severe first. `declared` are those that sources name.
+fn findings(seen: &[Seen], identities: &[Identity], declared: &[Identified], advisories: &Advisories) -> Vec<Finding> {
     let mut known = HashSet::new();
     let mut all: Vec<Finding> = Vec::new();
-    for (seen, found) in
-        seen.iter().zip(identities).flat_map(|(seen, identity)| identity.components.iter().map(move |found| (seen, found)))
-    {
+    let built = seen.iter().zip(identities);
+    let built = built.flat_map(|(seen, identity)| identity.components.iter().map(move |found| (Some(seen), found)));
+    for (seen, found) in built.chain(declared.iter().map(|found| (None, found))) {
         let package = found.coordinates.package();
-        for hit in matching::matches(advisories, &package, &found.coordinates.version) {
+        for hit in matching::matches(advisories, &package, &found.coordinates) {
             let named = &hit.advisory.classes;
-            let lacks_classes =
-                !named.is_empty() && !found.is_embedded && named.iter().all(|class| !seen.classes.contains(class));
+            let is_absent = |seen: &Seen| named.iter().all(|class| !seen.classes.contains(class));
+            let lacks_classes = !named.is_empty() && !found.is_embedded && seen.is_some_and(is_absent);
             let finding = wording::finding(found, &hit, lacks_classes);
             if known.insert(finding.fingerprint.clone()) {
                 all.push(finding);
@@ -154,9 +186,13 @@ fn order(finding: &Finding) -> impl Ord + '_ {
     (finding.severity, &finding.component.name, &finding.component.version, id, &finding.component.path)
 }
 
-fn summary(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> ScanSummary {
-    let components: HashSet<_> =
-        identities.iter().flat_map(|one| &one.components).map(|one: &Identified| (&one.coordinates, &one.path)).collect();
+fn summary(seen: &[Seen], identities: &[Identity], declared: &[Identified], advisories: &Advisories) -> ScanSummary {
+    let components: HashSet<_> = identities
+        .iter()
+        .flat_map(|one| &one.components)
+        .chain(declared)
+        .map(|one: &Identified| (&one.coordinates, &one.path))
+        .collect();
     let unidentified = seen
         .iter()
         .zip(identities)

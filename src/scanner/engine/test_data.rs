@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::advisories::AdvisoryDatabase;
 use super::finding::{Analysis, Watch};
 use super::{AnalyzeError, Job, NamedFile, analyze};
-use crate::config::scanner::Archive;
+use crate::config::scanner::{Archive, Sources};
 use crate::platform::clock::Clock;
 
 /// The bounds of the default settings.
@@ -17,6 +17,21 @@ pub(super) const LIMITS: Archive = Archive {
     ratio: 200,
     ratio_from_bytes: 10 << 20,
     seconds: 60,
+    sources: SOURCES,
+};
+
+/// The bounds of the default settings for poms and lock files.
+pub(super) const SOURCES: Sources = Sources {
+    upload_bytes: 32 << 20,
+    analyses: 2,
+    wait_seconds: 20,
+    pom_bytes: 2 << 20,
+    lock_bytes: 32 << 20,
+    poms: 5000,
+    xml_depth: 64,
+    parents: 32,
+    dependencies: 2_000_000,
+    packages: 200_000,
 };
 
 /// Where a file of the shared data would be: `../shared/data`, or where `CARDEA_SHARED_DATA` points.

@@ -58,14 +58,14 @@ fn every_form_of_osv_records_is_imported_and_gives_the_same() {
 fn what_is_left_out_is_counted_and_explained() {
     let from = tempfile::tempdir().unwrap();
     let good = record("GHSA-aaaa-aaaa-aaaa", "CVE-2099-0001", "2");
-    let npm = r#"{"id":"GHSA-1","affected":[{"package":{"ecosystem":"npm","name":"x"}}]}"#;
+    let npm = r#"{"id":"GHSA-1","affected":[{"package":{"ecosystem":"NuGet","name":"x"}}]}"#;
     let withdrawn = r#"{"id":"GHSA-2","withdrawn":"2025-01-01T00:00:00Z"}"#;
     let path = written(from.path(), "list.json", format!("[{good},{npm},{npm},{withdrawn},17]").as_bytes());
     let report = import(&from.path().join("data"), &path, Timestamp(0)).unwrap();
     assert_eq!((report.read, report.imported, report.withdrawn), (5, 1, 1));
     let reasons: Vec<_> = report.skipped.iter().map(|one| (one.reason.as_str(), one.count)).collect();
-    assert_eq!(reasons, [("no Maven package", 2), ("not an OSV record", 1)]);
-    assert!(report.to_string().contains("2 left out: no Maven package"), "{report}");
+    assert_eq!(reasons, [("no package of Maven, npm, PyPI, crates.io or Go", 2), ("not an OSV record", 1)]);
+    assert!(report.to_string().contains("2 left out: no package of Maven, npm"), "{report}");
 }
 
 #[test]

@@ -2,14 +2,15 @@
 //! Draws no conclusions.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
-use std::hash::{BuildHasher as _, RandomState};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::archive::{Entry, EntryError, Source, ZipFile};
+use super::entry_names::Names;
 use super::finding::Watch;
 use super::metadata::{self, Coordinates, Manifest};
 use super::notes::{Notes, short};
+use super::sources::{self, Role, Sources};
 use crate::config::scanner::Archive as Limits;
 use crate::platform::clock::{Clock, Timestamp};
 
@@ -75,19 +76,39 @@ pub(super) struct Walk<'a> {
     held: u64,
     pub(super) notes: Notes,
     pub(super) seen: Vec<Seen>,
+    /// Lock files and poms of source archives.
+    pub(super) sources: Sources,
+    /// Everything else is passed over: the archive lies beside the artifact and is no part of it.
+    pub(super) only_sources: bool,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(limits: &'a Limits, clock: &'a Clock, watch: &'a Watch, names_class: &'a dyn Fn(&str) -> bool) -> Self {
         let (notes, seen, started) = (Notes::default(), Vec::new(), clock.now());
-        Self { limits, clock, watch, names_class, started, entries: 0, inflated: 0, held: 0, notes, seen }
+        let sources = Sources::default();
+        Self {
+            limits,
+            clock,
+            watch,
+            names_class,
+            started,
+            entries: 0,
+            inflated: 0,
+            held: 0,
+            notes,
+            seen,
+            sources,
+            only_sources: false,
+        }
     }
 
     /// Walks `zip`, which is called `path`, and all archives in it.
     pub(super) fn archive(&mut self, zip: &ZipFile, path: String, depth: u32) -> Result<(), Halt> {
         let mut seen = Seen { path, ..Seen::default() };
         let outcome = self.entries(zip, &mut seen, depth);
-        self.seen.push(seen);
+        if !self.only_sources {
+            self.seen.push(seen);
+        }
         outcome
     }
 
@@ -113,7 +134,7 @@ impl<'a> Walk<'a> {
                     break;
                 }
             }
-            if depth == 0 {
+            if depth == 0 && !self.only_sources {
                 let percent = count.saturating_mul(WALK_PERCENT) / zip.declared_entries().max(count);
                 self.watch.set_progress(u8::try_from(percent).unwrap_or(100));
             }
@@ -159,7 +180,11 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let name = entry.name.as_str();
-        if let Some(class) = name.strip_suffix(".class") {
+        if let Some(role) = sources::role(&seen.path, name) {
+            self.source(zip, entry, seen, role)?;
+        } else if self.only_sources {
+            return Ok(());
+        } else if let Some(class) = name.strip_suffix(".class") {
             self.class(class, seen);
         } else if name.eq_ignore_ascii_case("META-INF/MANIFEST.MF") {
             if let Some(content) = self.metadata(zip, entry, seen)? {
@@ -172,6 +197,15 @@ impl<'a> Walk<'a> {
         } else if is_archive_name(name) {
             seen.nested += 1;
             self.nested(zip, entry, &seen.path, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn source(&mut self, zip: &ZipFile, entry: &Entry, seen: &Seen, role: Role) -> Result<(), Halt> {
+        let most = if role == Role::Pom { self.limits.sources.pom_bytes } else { self.limits.sources.lock_bytes };
+        let content = if role == Role::Unread { Some(Vec::new()) } else { self.inflate(zip, entry, &seen.path, most)? };
+        if let Some(content) = content {
+            self.sources.take(&seen.path, &entry.name, (role, content), &self.limits.sources, &mut self.notes);
         }
         Ok(())
     }
@@ -303,44 +337,6 @@ impl<'a> Walk<'a> {
 enum Refusal {
     Entry(EntryError),
     Walk(Halt),
-}
-
-/// Names of one archive that are worth a note.
-#[derive(Default)]
-struct Names {
-    state: RandomState,
-    hashes: HashSet<u64>,
-    twice: u64,
-    climbing: u64,
-    example: String,
-}
-
-impl Names {
-    fn look_at(&mut self, name: &str) {
-        if !self.hashes.insert(self.state.hash_one(name)) {
-            self.twice += 1;
-        }
-        if name.starts_with(['/', '\\']) || name.contains(':') || name.split(['/', '\\']).any(|part| part == "..") {
-            self.climbing += 1;
-            if self.example.is_empty() {
-                name.clone_into(&mut self.example);
-            }
-        }
-    }
-
-    fn report(&self, path: &str, notes: &mut Notes) {
-        let Self { twice, climbing, example, .. } = self;
-        if *twice > 0 {
-            notes.add(format!("{} has {twice} entries whose name it also gives to another; all of them were read.", short(path)));
-        }
-        if *climbing > 0 {
-            notes.add(format!(
-                "{} has {climbing} entries whose names point outside of it (for example {}); nothing was written anywhere.",
-                short(path),
-                short(example)
-            ));
-        }
-    }
 }
 
 /// A name as part of a path: whole, unless it is absurdly long.

@@ -1,16 +1,16 @@
 //! Puts a match into words: title, description, evidence, fix. Claims nothing that was not seen.
 
+use super::ecosystem::Ecosystem;
 use super::finding::Finding;
 use super::identity::Identified;
 use super::matching::Match;
+use super::metadata::Coordinates;
 use crate::contract::results::{CodeExample, Component, Confidence, Evidence, FixReference, FixSuggestion};
 use crate::platform::digest;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 const CATEGORY: &str = "Vulnerable Component";
 /// Weaknesses so broad that the catalogue itself discourages naming them.
 const BROAD: [&str; 8] = ["CWE-20", "CWE-74", "CWE-119", "CWE-200", "CWE-264", "CWE-284", "CWE-400", "CWE-668"];
-const PURL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 /// Words for one flaw of one component. `lacks_classes` when the advisory names classes and none of them is in the archive.
 pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) -> Finding {
@@ -30,9 +30,9 @@ pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) 
         references: hit.advisory.ids.iter().filter_map(|id| address(id)).collect(),
         cve_ids,
         aliases,
-        component: Component { purl: purl(found), name: package, version: version.clone(), path: found.path.clone() },
+        component: Component { purl: coordinates.purl(), name: package, version: version.clone(), path: found.path.clone() },
         affected_range: hit.range.clone(),
-        fixed_version: hit.fixed.map(str::to_owned),
+        fixed_version: hit.fixed.map(|fixed| coordinates.ecosystem.shown(fixed)),
         fix: fix(found, hit),
         evidence: evidence(found, hit, id, lacks_classes),
         published: hit.advisory.published.clone(),
@@ -42,7 +42,7 @@ pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) 
 }
 
 /// The first weakness that says something; the broad ones only when there is no other.
-fn weakness(cwes: &[String]) -> String {
+pub(super) fn weakness(cwes: &[String]) -> String {
     let telling = cwes.iter().find(|cwe| !BROAD.contains(&cwe.as_str()));
     telling.or(cwes.first()).map(|cwe| cwe.to_ascii_lowercase()).unwrap_or_default()
 }
@@ -52,12 +52,6 @@ fn fingerprint(found: &Identified, id: &str) -> String {
     let inside = found.path.split_once('!').map_or("", |(_, inside)| inside);
     let parts = [found.coordinates.package().as_str(), found.coordinates.version.as_str(), inside, id].join("\0");
     digest::hex(&digest::sha256(parts.as_bytes()))
-}
-
-fn purl(found: &Identified) -> String {
-    let encode = |text: &str| utf8_percent_encode(text, PURL).to_string();
-    let c = &found.coordinates;
-    format!("pkg:maven/{}/{}@{}", encode(&c.group), encode(&c.artifact), encode(&c.version))
 }
 
 fn description(found: &Identified, hit: &Match<'_>, id: &str, what: &str) -> String {
@@ -121,7 +115,10 @@ fn fix(found: &Identified, hit: &Match<'_>) -> FixSuggestion {
             .to_owned()
     };
     let (fix_method, code_example) = match hit.fixed {
-        Some(fixed) => (format!("Upgrade {} from {} to {fixed}", c.package(), c.version), Some(example(found, fixed))),
+        Some(fixed) => {
+            let fixed = c.ecosystem.shown(fixed);
+            (format!("Upgrade {} from {} to {fixed}", c.package(), c.version), Some(example(c, &fixed)))
+        }
         None => (format!("No fixed version of {} is known: replace it, or keep untrusted input away from it", c.package()), None),
     };
     let certainty = match (hit.fixed, hit.is_end_unknown, found.is_embedded) {
@@ -138,15 +135,19 @@ fn fix(found: &Identified, hit: &Match<'_>) -> FixSuggestion {
     FixSuggestion { principle, fix_method, confidence: certainty, code_example, references: references.collect() }
 }
 
-fn example(found: &Identified, fixed: &str) -> CodeExample {
-    let c = &found.coordinates;
-    let snippet = |version: &str| {
-        format!(
+fn example(c: &Coordinates, fixed: &str) -> CodeExample {
+    let package = c.package();
+    let snippet = |version: &str| match c.ecosystem {
+        Ecosystem::Maven => format!(
             "<dependency>\n  <groupId>{}</groupId>\n  <artifactId>{}</artifactId>\n  <version>{}</version>\n</dependency>",
             escape(&c.group),
             escape(&c.artifact),
             escape(version)
-        )
+        ),
+        Ecosystem::Npm => format!("\"{package}\": \"{version}\""),
+        Ecosystem::PyPi => format!("{package}=={version}"),
+        Ecosystem::CratesIo => format!("{package} = \"{version}\""),
+        Ecosystem::Go => format!("require {package} {version}"),
     };
     let explanation = format!("{fixed} is the lowest version above {} that is named as fixed.", c.version);
     CodeExample { before: snippet(&c.version), after: snippet(fixed), explanation }
@@ -157,7 +158,7 @@ fn escape(text: &str) -> String {
 }
 
 /// Where an id is explained.
-fn address(id: &str) -> Option<String> {
+pub(super) fn address(id: &str) -> Option<String> {
     if id.starts_with("CVE-") {
         return Some(format!("https://nvd.nist.gov/vuln/detail/{id}"));
     }

@@ -1,9 +1,12 @@
 //! Reports of a task that has succeeded: one view of the results, written as HTML and as PDF, in English and Chinese.
 //! Takes the results as values; knows no storage and no HTTP. Everything a scan returned is hostile text here.
 
+mod bill;
+mod cyclonedx;
 mod html;
 #[cfg(feature = "pdf")]
 mod pdf;
+mod spdx;
 mod view;
 mod words;
 
@@ -11,8 +14,9 @@ use bytes::Bytes;
 use futures_util::Stream;
 use tokio::sync::Semaphore;
 
+use crate::contract::components::ComponentRow;
 use crate::contract::ids::{Sha256, TaskId};
-use crate::contract::reports::ReportLanguage;
+use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::contract::results::VulDetail;
 use crate::contract::tasks::{ResultsStat, ScanSummary, TaskStatus};
 use crate::platform::clock::Timestamp;
@@ -36,6 +40,8 @@ pub(in crate::scanner) struct Content {
     pub(in crate::scanner) summary: ScanSummary,
     /// Most severe first.
     pub(in crate::scanner) findings: Vec<VulDetail>,
+    /// By path.
+    pub(in crate::scanner) components: Vec<ComponentRow>,
     pub(in crate::scanner) language: ReportLanguage,
 }
 
@@ -73,6 +79,17 @@ impl Reports {
     #[expect(clippy::unused_self, reason = "one way to ask for both forms")]
     pub(in crate::scanner) fn html(&self, content: Content) -> impl Stream<Item = Result<Bytes, std::io::Error>> + use<> {
         html::stream(content)
+    }
+
+    /// A bill of materials; `None` when `kind` is none. Blocks for a moment when there are many components.
+    #[expect(clippy::unused_self, reason = "one way to ask for every form")]
+    pub(in crate::scanner) fn bill(&self, kind: ReportType, content: &Content) -> Option<Vec<u8>> {
+        let document = match kind {
+            ReportType::CycloneDx => cyclonedx::document(content),
+            ReportType::Spdx => spdx::document(content),
+            ReportType::Html | ReportType::Pdf => return None,
+        };
+        serde_json::to_vec_pretty(&document).ok()
     }
 
     /// A PDF document.

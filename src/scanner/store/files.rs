@@ -40,6 +40,13 @@ pub(in crate::scanner) struct Received {
     file: Unkept,
 }
 
+impl Received {
+    /// Where its bytes are until it is dropped or kept.
+    pub(in crate::scanner) fn path(&self) -> &Path {
+        &self.file.0
+    }
+}
+
 impl Incoming {
     /// Takes the next chunk; waits while the disk is behind.
     pub(in crate::scanner) async fn write(&self, chunk: Bytes) -> Result<(), StoreError> {

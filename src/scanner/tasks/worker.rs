@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::{Tasks, outcome};
+use super::{Tasks, job, outcome};
 use crate::contract::error::codes;
 use crate::contract::ids::TaskId;
 use crate::platform::shutdown::Shutdown;
 use crate::scanner::engine::finding::{Analysis, Watch};
-use crate::scanner::engine::{AnalyzeError, Job, NamedFile};
+use crate::scanner::engine::{AnalyzeError, Job};
 use crate::scanner::sandbox::Broken;
 use crate::scanner::store::StoreError;
 use crate::scanner::store::tasks::{Outcome, TaskRecord};
@@ -59,7 +59,8 @@ async fn run(tasks: &Tasks, shutdown: &Shutdown, account: String, id: &TaskId, w
     if shutdown.has_begun() {
         return Ok(());
     }
-    let done = analyze(tasks, &task, watch).await;
+    let job = job::of(&tasks.0, &task).await?;
+    let done = analyze(tasks, job, watch).await;
     if matches!(done, Err(Broken::Refused(AnalyzeError::Stopped))) && shutdown.has_begun() {
         return Ok(());
     }
@@ -68,9 +69,7 @@ async fn run(tasks: &Tasks, shutdown: &Shutdown, account: String, id: &TaskId, w
     store.run(move |store| store.end_task(&task.account, &task.id, end, now)).await
 }
 
-async fn analyze(tasks: &Tasks, task: &TaskRecord, watch: Arc<Watch>) -> Result<Analysis, Broken> {
-    let artifact = tasks.0.store.file_path(&task.account, &task.artifact);
-    let job = Job { artifact: NamedFile { path: artifact, name: task.file_name.clone() }, sources: Vec::new() };
+async fn analyze(tasks: &Tasks, job: Job, watch: Arc<Watch>) -> Result<Analysis, Broken> {
     tasks.0.sandbox.analyze(job, watch).await
 }
 

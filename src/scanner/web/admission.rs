@@ -17,8 +17,9 @@ use crate::scanner::identity::Caller;
 use crate::scanner::store::files::FileRecord;
 use crate::scanner::store::tasks::{NewTask, TaskRecord};
 
-/// What the composition analysis reads: languages whose builds are Java archives.
-const LANGUAGES: [&str; 5] = ["JAVA", "KOTLIN", "SCALA", "GROOVY", "CLOJURE"];
+/// What the composition analysis reads: languages whose builds are Java archives, and those whose lock files it knows.
+const LANGUAGES: [&str; 10] =
+    ["JAVA", "KOTLIN", "SCALA", "GROOVY", "CLOJURE", "JAVASCRIPT", "TYPESCRIPT", "PYTHON", "RUST", "GO"];
 /// The longest `browserBoxId` and `serviceName`, in characters.
 const LONGEST_NAME: usize = 128;
 
@@ -59,7 +60,10 @@ pub(super) fn order(app: &App, body: CreateTask) -> Result<Order, Failure> {
         return Err(Failure::bad("lang is missing: name the language, such as JAVA."));
     }
     if !LANGUAGES.iter().any(|known| known.eq_ignore_ascii_case(lang)) {
-        return Err(Failure::bad(format!("This service scans Java archives: lang must be one of {}.", LANGUAGES.join(", "))));
+        return Err(Failure::bad(format!(
+            "This service scans Java archives and source archives with lock files: lang must be one of {}.",
+            LANGUAGES.join(", ")
+        )));
     }
     if body.browser_box_id.as_deref().is_some_and(|id| !named(id, LONGEST_NAME)) {
         return Err(Failure::bad(format!("browserBoxId must have 1 to {LONGEST_NAME} characters.")));

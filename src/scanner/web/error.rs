@@ -147,6 +147,13 @@ impl Failure {
         Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
     }
 
+    /// 429: as many analyses run as may run at once.
+    pub(super) fn busy(wait: Duration) -> Self {
+        let message = "Other analyses take all places at the moment. Please try again in a little while.";
+        let header = Some(Header::RetryAfter(wait.as_secs().max(1)));
+        Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
+    }
+
     /// 500: our fault; `cause` is logged.
     pub(super) fn internal(cause: impl fmt::Display) -> Self {
         tracing::error!(%cause, "a request failed");

@@ -39,11 +39,8 @@ pub(super) async fn upload(
     let expected = query.sha256.as_deref().map(sha256).transpose()?;
     let replace = flag(query.force_upload.as_deref())?;
     let limit = app.settings.upload.max_bytes;
-    let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > limit.saturating_add(ENVELOPE)) {
-        return Err(Failure::too_large(limit));
-    }
-    let (name, received) = receive(&app, Multipart::new(request.headers(), payload)).await?;
+    announced(&request, limit)?;
+    let (name, received) = receive(&app, Multipart::new(request.headers(), payload), limit).await?;
     if expected.is_some_and(|expected| expected != received.sha256) {
         return Err(Failure::bad("The bytes that arrived do not have the sha256 of the query. Nothing was kept."));
     }
@@ -75,8 +72,14 @@ fn flag(value: Option<&str>) -> Result<bool, Failure> {
     }
 }
 
-/// Reads the whole form: one part `file`, other parts are passed over.
-async fn receive(app: &App, mut form: Multipart) -> Result<(String, Received), Failure> {
+/// Refuses a body that is announced as too large before a byte of it is read.
+pub(super) fn announced(request: &HttpRequest, limit: u64) -> Result<(), Failure> {
+    let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > limit.saturating_add(ENVELOPE)) { Err(Failure::too_large(limit)) } else { Ok(()) }
+}
+
+/// Reads the whole form: one part `file` of at most `limit` bytes, other parts are passed over.
+pub(super) async fn receive(app: &App, mut form: Multipart, limit: u64) -> Result<(String, Received), Failure> {
     let idle = Duration::from_secs(app.settings.upload.idle_seconds);
     let mut file = None;
     let mut rest = ENVELOPE;
@@ -86,7 +89,7 @@ async fn receive(app: &App, mut form: Multipart) -> Result<(String, Received), F
             if file.is_some() {
                 return Err(Failure::bad("The form has more than one part named file."));
             }
-            file = Some((file_name(&part), take(app, idle, &mut part).await?));
+            file = Some((file_name(&part), take(app, (idle, limit), &mut part).await?));
         } else {
             pass_over(idle, &mut part, &mut rest).await?;
         }
@@ -94,8 +97,7 @@ async fn receive(app: &App, mut form: Multipart) -> Result<(String, Received), F
     file.ok_or_else(|| Failure::bad("The form has no part named file."))
 }
 
-async fn take(app: &App, idle: Duration, part: &mut Field) -> Result<Received, Failure> {
-    let limit = app.settings.upload.max_bytes;
+async fn take(app: &App, (idle, limit): (Duration, u64), part: &mut Field) -> Result<Received, Failure> {
     let incoming = app.store.receive().map_err(Failure::internal)?;
     let mut size = 0_u64;
     while let Some(chunk) = moving(idle, part.next()).await? {

@@ -5,6 +5,8 @@ mod admission;
 mod bootstrap;
 mod browsers;
 mod codes;
+mod components;
+mod composition;
 mod diagnostics;
 mod domains;
 mod error;
@@ -25,6 +27,7 @@ use std::net::TcpListener;
 
 use actix_web::dev::Server;
 use actix_web::{HttpServer, middleware, web};
+use tokio::sync::Semaphore;
 
 use super::browser::Browsers;
 use super::diagnostics::Diagnostics;
@@ -55,6 +58,8 @@ pub(super) struct App {
     pub(super) ownership: Ownership,
     pub(super) browsers: Browsers,
     pub(super) browser_place: browsers::Place,
+    /// Places of composition analyses.
+    analyses: Semaphore,
     codes: codes::Codes,
 }
 
@@ -70,7 +75,9 @@ impl App {
         let browser_place = browsers::Place::new(settings.public_url.clone(), &settings.browser.parents);
         let codes = codes::Codes::new(&settings.shares, clock.clone())?;
         let Outward { browsers, diagnostics, ownership } = outward;
+        let analyses = Semaphore::new(settings.archive.sources.analyses);
         Ok(Self {
+            analyses,
             settings,
             clock,
             store,

@@ -40,7 +40,11 @@ pub(super) async fn get(
             Ok(answer.streaming(app.reports.html(content)))
         }
         ReportType::CycloneDx | ReportType::Spdx => {
-            Err(Failure::bad("This service writes no bill of materials yet. Ask for type=html."))
+            let shared = app.clone();
+            let written =
+                tokio::task::spawn_blocking(move || shared.reports.bill(kind, &content)).await.map_err(Failure::internal)?;
+            let bill = written.ok_or_else(|| Failure::internal("a bill of materials could not be written"))?;
+            Ok(answer.body(bill))
         }
         ReportType::Pdf => match app.reports.pdf(content).await {
             Ok(pdf) => Ok(answer.body(pdf)),
@@ -57,8 +61,8 @@ async fn content(app: &App, caller: &Caller, id: &str, language: ReportLanguage)
         return Err(Failure::bad(format!("There is a report once the scan has succeeded. This task is {status}.")));
     }
     let id = task.id.clone();
-    let loaded = app.store.run(move |store| Ok((store.summary(&id)?, store.findings(&id)?))).await;
-    let (summary, findings) = loaded.map_err(Failure::internal)?;
+    let loaded = app.store.run(move |store| Ok((store.summary(&id)?, store.findings(&id)?, store.components(&id)?))).await;
+    let (summary, findings, components) = loaded.map_err(Failure::internal)?;
     Ok(Content {
         task_id: task.id,
         project_name: task.project_name,
@@ -72,6 +76,7 @@ async fn content(app: &App, caller: &Caller, id: &str, language: ReportLanguage)
         stat: task.stat,
         summary: summary.unwrap_or_default(),
         findings,
+        components,
         language,
     })
 }

@@ -3,7 +3,10 @@
 use actix_web::{Resource, Route, web};
 
 use super::error::Failure;
-use super::{bootstrap, browsers, diagnostics, domains, files, public_shares, reports, results, shares, task_groups, tasks};
+use super::{
+    bootstrap, browsers, components, composition, diagnostics, domains, files, public_shares, reports, results, shares,
+    task_groups, tasks,
+};
 use crate::contract::paths;
 use crate::scanner::identity::Caller;
 
@@ -37,6 +40,9 @@ fn operations(to: &mut web::ServiceConfig) {
         .service(on(paths::RESULTS_STAT, "POST", [web::post().to(results::stat)]))
         .service(on(paths::RESULTS_SEARCH, "POST", [web::post().to(results::search)]))
         .service(on(paths::RESULT, "GET", [web::get().to(results::get)]))
+        .service(on(paths::COMPONENTS_SEARCH, "POST", [web::post().to(components::search)]))
+        .service(on(paths::SCA_MAVEN, "POST", [web::post().to(composition::pom)]))
+        .service(on(paths::SCA_MAVEN_ZIP, "POST", [web::post().to(composition::poms)]))
         .service(on(paths::REPORT, "GET", [web::get().to(reports::get)]))
         .service(on(paths::SHARES, "POST", [web::post().to(shares::create)]))
         .service(on(paths::SHARES_SEARCH, "POST", [web::post().to(shares::search)]))
@@ -49,7 +55,7 @@ fn operations(to: &mut web::ServiceConfig) {
     to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
         .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
         .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
-    for path in [paths::CHAINS_SEARCH, paths::SCA_MAVEN, paths::SCA_MAVEN_ZIP] {
+    for path in [paths::CHAINS_SEARCH] {
         to.service(on(path, "POST", [web::post().to(not_offered)]));
     }
     to.service(on(paths::DIAGNOSTICS, "POST", [web::post().to(diagnostics::create)]))

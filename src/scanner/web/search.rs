@@ -76,7 +76,8 @@ fn compare(left: Option<Field<'_>>, right: Option<Field<'_>>) -> Ordering {
         (Some(Field::Text(left)), Some(Field::Text(right))) => left.to_lowercase().cmp(&right.to_lowercase()),
         (Some(Field::Severity(left)), Some(Field::Severity(right))) => left.cmp(&right),
         (Some(Field::Time(left)), Some(Field::Time(right))) => left.cmp(&right),
-        _ => Ordering::Equal,
+        // What has no such field comes last.
+        (left, right) => left.is_none().cmp(&right.is_none()),
     }
 }
 

@@ -214,6 +214,8 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("x509_parser", &["scanner::fetch"]),
     ("webpki_root_certs", &["gateway::upstream", "scanner::fetch", "scanner::identity"]),
     ("ipnet", &["config::scanner"]),
+    ("semver", &["scanner::engine"]),
+    ("pep440_rs", &["scanner::engine"]),
     ("typst", &["scanner::report"]),
     ("typst_pdf", &["scanner::report"]),
     ("typst_layout", &["scanner::report"]),

@@ -1,7 +1,10 @@
 //! The reference scanning service over sockets: what every operation does, and what it refuses.
 
 mod bearers;
+mod bills;
 mod browsers;
+mod components;
+mod composition;
 mod diagnostics;
 mod files;
 mod groups;

@@ -14,6 +14,9 @@ async fn every_operation_with_an_account_wants_a_credential() {
         (Method::POST, "/api/v2/tasks/create-group"),
         (Method::POST, "/api/v1/tasks/x/results/stat"),
         (Method::POST, "/api/v1/tasks/x/results/search"),
+        (Method::POST, "/api/v1/tasks/x/components/search"),
+        (Method::POST, "/api/v1/sca/static-analyze/mvn"),
+        (Method::POST, "/api/v1/sca/static-analyze/mvn/zip"),
         (Method::POST, "/api/v1/tasks/x/exploit-chains/search"),
         (Method::POST, "/api/v1/tasks/terminate"),
         (Method::POST, "/api/v1/tasks/search"),
@@ -45,8 +48,6 @@ async fn what_is_not_offered_yet_is_404_and_says_so() {
     let operations = [
         (Method::POST, "/api/v1/tasks/x/exploit-chains/search"),
         (Method::POST, "/api/v1/browsers"),
-        (Method::POST, "/api/v1/sca/static-analyze/mvn"),
-        (Method::POST, "/api/v1/sca/static-analyze/mvn/zip"),
         (Method::POST, "/api/v1/shares/public/x/exploit-chains/y"),
     ];
     for (method, path) in operations {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cardea::config::scanner::{
     Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings,
-    Sessions, Shares, Upload,
+    Sessions, Shares, Sources, Upload,
 };
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
@@ -99,6 +99,18 @@ pub(crate) fn settings(data: &Path) -> Settings {
             ratio: 200,
             ratio_from_bytes: 1 << 20,
             seconds: 300,
+            sources: Sources {
+                upload_bytes: 32 << 20,
+                analyses: 2,
+                wait_seconds: 20,
+                pom_bytes: 2 << 20,
+                lock_bytes: 32 << 20,
+                poms: 5000,
+                xml_depth: 64,
+                parents: 32,
+                dependencies: 2_000_000,
+                packages: 200_000,
+            },
         },
         analysis: Analysis {
             own_process: true,

@@ -92,8 +92,14 @@ fn take_names_and_facts(there: &mut Advisory, new: Advisory) {
         there.classes = new.classes;
     }
     let wins = new.source >= there.source;
-    if wins {
+    if there.is_severity_guessed || (wins && !new.is_severity_guessed) {
         there.severity = new.severity;
+        there.is_severity_guessed = new.is_severity_guessed;
+    }
+    if there.cvss.is_empty() || (wins && !new.cvss.is_empty()) {
+        there.cvss = new.cvss;
+    }
+    if wins {
         there.source = new.source;
     }
     if there.cwes.is_empty() || (wins && !new.cwes.is_empty()) {
@@ -108,12 +114,16 @@ fn take_names_and_facts(there: &mut Advisory, new: Advisory) {
 fn best(affected: Vec<Affected>) -> Vec<Affected> {
     let mut quality = HashMap::new();
     for one in &affected {
-        let known = quality.entry(one.package.clone()).or_insert_with(|| one.quality());
+        let known = quality.entry((one.ecosystem, one.package.clone())).or_insert_with(|| one.quality());
         *known = (*known).max(one.quality());
     }
-    let mut kept: Vec<Affected> =
-        affected.into_iter().filter(|one| quality.get(&one.package).is_some_and(|best| *best == one.quality())).collect();
-    kept.sort_by(|left, right| (&left.package, &left.record).cmp(&(&right.package, &right.record)));
+    let mut kept: Vec<Affected> = affected
+        .into_iter()
+        .filter(|one| quality.get(&(one.ecosystem, one.package.clone())).is_some_and(|best| *best == one.quality()))
+        .collect();
+    kept.sort_by(|left, right| {
+        (left.ecosystem, &left.package, &left.record).cmp(&(right.ecosystem, &right.package, &right.record))
+    });
     kept
 }
 
@@ -123,9 +133,11 @@ mod tests {
     use crate::contract::results::Severity;
     use crate::scanner::engine::advisories::model::{Advisory, Affected, Source};
     use crate::scanner::engine::advisories::range::{End, Interval};
+    use crate::scanner::engine::ecosystem::Ecosystem;
 
     fn advisory(ids: &[&str], source: Source, record: &str, modified: &str, end: End) -> Advisory {
         let affected = Affected {
+            ecosystem: Ecosystem::Maven,
             package: "g:a".to_owned(),
             record: record.to_owned(),
             source,
@@ -137,6 +149,8 @@ mod tests {
             ids: ids.iter().map(|id| (*id).to_owned()).collect(),
             title: source.words().to_owned(),
             severity: Severity::High,
+            is_severity_guessed: false,
+            cvss: String::new(),
             cwes: Vec::new(),
             published: String::new(),
             classes: Vec::new(),

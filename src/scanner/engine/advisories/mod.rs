@@ -1,5 +1,6 @@
 //! What is known about vulnerable versions: the model in memory, where it is kept, how it is imported. Reads no artifacts.
 
+pub(in crate::scanner::engine) mod cvss;
 mod import;
 mod merge;
 pub(in crate::scanner::engine) mod model;
@@ -21,13 +22,15 @@ use merge::Collection;
 use model::{Advisory, Affected, Source};
 use snapshot::{Mark, Snapshot};
 
+use super::ecosystem::Ecosystem;
+
 /// Everything known about vulnerable versions at one moment.
 #[derive(Debug, Default)]
 pub(in crate::scanner) struct Advisories {
     list: Vec<Advisory>,
-    /// `group:artifact` to places in `list`, ascending.
-    by_package: HashMap<String, Vec<usize>>,
-    /// Artifact to the groups that have one of that name.
+    /// Packages of each world to places in `list`, ascending.
+    by_package: HashMap<Ecosystem, HashMap<String, Vec<usize>>>,
+    /// Artifact to the Maven groups that have one of that name.
     groups: HashMap<String, Vec<String>>,
     /// Classes that some advisory names.
     classes: HashSet<String>,
@@ -42,13 +45,13 @@ impl Advisories {
         for (at, advisory) in list.iter().enumerate() {
             all.classes.extend(advisory.classes.iter().cloned());
             for affected in &advisory.affected {
-                let places = all.by_package.entry(affected.package.clone()).or_default();
+                let places = all.by_package.entry(affected.ecosystem).or_default().entry(affected.package.clone()).or_default();
                 if places.last() != Some(&at) {
                     places.push(at);
                 }
             }
         }
-        for package in all.by_package.keys() {
+        for package in all.by_package.get(&Ecosystem::Maven).into_iter().flat_map(HashMap::keys) {
             if let Some((group, artifact)) = package.split_once(':') {
                 all.groups.entry(artifact.to_owned()).or_default().push(group.to_owned());
             }
@@ -78,7 +81,7 @@ impl Advisories {
         let starter = self.list.iter().filter(|one| one.source == Source::Starter).count();
         let mut sources = vec![format!("starter pack ({starter} advisories that no import brought)")];
         sources.extend(self.sources.iter().cloned());
-        let packages = self.by_package.len() as u64;
+        let packages = self.by_package.values().map(|packages| packages.len() as u64).sum();
         Status { sources, advisories: self.count(), packages, newest: self.newest.clone() }
     }
 
@@ -92,14 +95,19 @@ impl Advisories {
         self.classes.contains(class)
     }
 
-    /// Every advisory about `package` (`group:artifact`), with what it says about it.
+    /// Every advisory about `package` of a world, with what it says about it.
     pub(in crate::scanner::engine) fn about<'a>(
         &'a self,
+        ecosystem: Ecosystem,
         package: &'a str,
     ) -> impl Iterator<Item = (&'a Advisory, Vec<&'a Affected>)> + 'a {
-        self.by_package.get(package).into_iter().flatten().filter_map(move |at| {
+        let places = self.by_package.get(&ecosystem).and_then(|packages| packages.get(package));
+        places.into_iter().flatten().filter_map(move |at| {
             let advisory = self.list.get(*at)?;
-            Some((advisory, advisory.affected.iter().filter(|one| one.package == package).collect()))
+            Some((
+                advisory,
+                advisory.affected.iter().filter(|one| one.ecosystem == ecosystem && one.package == package).collect(),
+            ))
         })
     }
 }
@@ -178,7 +186,7 @@ pub struct Status {
     /// What it was made of, one line each; the starter pack first.
     pub sources: Vec<String>,
     pub advisories: u64,
-    /// Different `group:artifact`.
+    /// Different packages of all worlds.
     pub packages: u64,
     /// When the newest advisory was published, `YYYY-MM-DD`.
     pub newest: String,
@@ -201,6 +209,10 @@ pub enum DatabaseError {
     Write(PathBuf, io::Error),
     #[error("{0} is damaged. Remove it and import the advisories again; until then the starter pack serves.")]
     Damaged(PathBuf),
+    #[error(
+        "{0} was written by another version of this program. Import the advisories again with this one, into a folder without it."
+    )]
+    Format(PathBuf),
     #[error("The starter pack is damaged: {0}.")]
     Starter(String),
 }

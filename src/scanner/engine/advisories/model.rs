@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::range::Interval;
 use crate::contract::results::Severity;
+use crate::scanner::engine::ecosystem::Ecosystem;
 
 /// Longer texts of advisories are cut: titles are one line.
 const MAX_TITLE: usize = 300;
 const MAX_ID: usize = 64;
-const MAX_NAME: usize = 256;
 
 /// A flaw under all its names, with the packages it is in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,12 @@ pub(in crate::scanner::engine) struct Advisory {
     /// One line of prose.
     pub(in crate::scanner::engine) title: String,
     pub(in crate::scanner::engine) severity: Severity,
+    /// The source names no severity: ours is a guess, and any other word counts more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(in crate::scanner::engine) is_severity_guessed: bool,
+    /// The vector of CVSS 3 when the source gives one, `CVSS:3.1/AV:N/…`; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(in crate::scanner::engine) cvss: String,
     /// `CWE-502`, in the order of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::scanner::engine) cwes: Vec<String>,
@@ -34,7 +40,10 @@ pub(in crate::scanner::engine) struct Advisory {
 /// Which versions of one package are affected, by the word of one record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::scanner::engine) struct Affected {
-    /// `group:artifact`.
+    /// Snapshots of the first format hold Maven packages only and do not say so.
+    #[serde(default)]
+    pub(in crate::scanner::engine) ecosystem: Ecosystem,
+    /// As its world names it, `group:artifact` in Maven's.
     pub(in crate::scanner::engine) package: String,
     /// The record's own id: a later state of the same record replaces this one.
     pub(in crate::scanner::engine) record: String,
@@ -99,10 +108,9 @@ pub(super) fn is_id(id: &str) -> bool {
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b':'))
 }
 
-/// Whether `name` is a Maven `group:artifact`, in letters of any script.
-pub(in crate::scanner::engine) fn is_package(name: &str) -> bool {
-    let part = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '.' | '_'));
-    name.len() <= MAX_NAME && name.split_once(':').is_some_and(|(group, artifact)| part(group) && part(artifact))
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// The day of an RFC 3339 instant; empty when it is something else.

@@ -1,11 +1,13 @@
-//! Reads OSV records (the schema of google/osv.dev) as far as Maven needs them. Only turns one record into one advisory.
+//! Reads OSV records (the schema of google/osv.dev) of all package worlds this program knows. Only turns one record into one advisory.
 
 use serde::Deserialize;
 
+use super::cvss;
 use super::model::{self, Advisory, Affected, Source};
 use super::range::{End, Event, intervals, last_known};
 use crate::contract::results::Severity;
-use crate::scanner::engine::maven_version::MavenVersion;
+use crate::scanner::engine::ecosystem::Ecosystem;
+use crate::scanner::engine::version_order::Version;
 
 /// A record as far as it is read; everything else is ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -19,7 +21,14 @@ pub(super) struct Record {
     summary: Option<String>,
     details: Option<String>,
     affected: Option<Vec<RecordAffected>>,
+    severity: Option<Vec<Score>>,
     database_specific: Option<Facts>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Score {
+    score: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -85,11 +94,12 @@ pub(super) fn read(record: Record) -> Reading {
     }
     let modified = record.modified.unwrap_or_default();
     let all = record.affected.unwrap_or_default();
-    let maven: Vec<_> = all.into_iter().filter(is_maven).collect();
-    if maven.is_empty() {
-        return Reading::Skipped("no Maven package");
+    let known: Vec<_> = all.into_iter().filter_map(|one| Some((ecosystem(&one)?, one))).collect();
+    if known.is_empty() {
+        return Reading::Skipped("no package of Maven, npm, PyPI, crates.io or Go");
     }
-    let affected: Vec<Affected> = maven.into_iter().filter_map(|one| read_affected(one, &record.id, &modified)).collect();
+    let affected: Vec<Affected> =
+        known.into_iter().filter_map(|(ecosystem, one)| read_affected(ecosystem, one, &record.id, &modified)).collect();
     if affected.is_empty() {
         return Reading::Skipped("no usable package name or no affected version");
     }
@@ -97,11 +107,16 @@ pub(super) fn read(record: Record) -> Reading {
     let mut ids: Vec<String> = record.aliases.unwrap_or_default().into_iter().filter(|id| model::is_id(id)).collect();
     ids.push(record.id);
     model::sort_ids(&mut ids);
+    let vector = record.severity.unwrap_or_default().into_iter().find_map(|one| cvss::vector(&one.score));
+    let word = facts.severity.as_ref().and_then(|word| Severity::read(word.as_str()?));
+    let severity = word.or_else(|| vector.as_deref().and_then(cvss::score).and_then(cvss::band));
     let text = [record.summary, record.details].into_iter().flatten().find(|text| !text.trim().is_empty());
     Reading::Advisory(Advisory {
         ids,
         title: model::title(&text.unwrap_or_default()),
-        severity: facts.severity.as_ref().and_then(|word| Severity::read(word.as_str()?)).unwrap_or(Severity::Medium),
+        severity: severity.unwrap_or(Severity::Medium),
+        is_severity_guessed: severity.is_none(),
+        cvss: vector.unwrap_or_default(),
         cwes: facts.cwe_ids.unwrap_or_default().into_iter().filter(|cwe| model::is_id(cwe)).collect(),
         published: model::day(&record.published.unwrap_or_default()),
         classes: Vec::new(),
@@ -110,15 +125,12 @@ pub(super) fn read(record: Record) -> Reading {
     })
 }
 
-fn is_maven(affected: &RecordAffected) -> bool {
-    affected.package.as_ref().is_some_and(|package| package.ecosystem.split(':').next() == Some("Maven"))
+fn ecosystem(affected: &RecordAffected) -> Option<Ecosystem> {
+    Ecosystem::read(&affected.package.as_ref()?.ecosystem)
 }
 
-fn read_affected(affected: RecordAffected, record: &str, modified: &str) -> Option<Affected> {
-    let package = affected.package?.name;
-    if !model::is_package(&package) {
-        return None;
-    }
+fn read_affected(ecosystem: Ecosystem, affected: RecordAffected, record: &str, modified: &str) -> Option<Affected> {
+    let package = ecosystem.package(&affected.package?.name)?;
     let known = affected.database_specific.and_then(|facts| facts.last_known_affected_version_range);
     let ranges = affected.ranges.unwrap_or_default();
     let found: Vec<_> = ranges
@@ -127,16 +139,17 @@ fn read_affected(affected: RecordAffected, record: &str, modified: &str) -> Opti
         .flat_map(|range| {
             let here = range.database_specific.and_then(|facts| facts.last_known_affected_version_range);
             let open_end = here.as_deref().or(known.as_deref()).and_then(last_known).unwrap_or(End::Never);
-            intervals(range.events.into_iter().flat_map(events).collect(), &open_end)
+            intervals(ecosystem, range.events.into_iter().flat_map(events).collect(), &open_end)
         })
         .collect();
     let covered = |version: &String| {
-        let version = MavenVersion::parse(version);
-        found.iter().any(|interval| interval.contains(&version))
+        let version = Version::parse(ecosystem, version);
+        found.iter().any(|interval| interval.contains(ecosystem, &version))
     };
     let listed: Vec<String> = affected.versions.unwrap_or_default().into_iter().filter(|version| !covered(version)).collect();
     let something = !found.is_empty() || !listed.is_empty();
     something.then(|| Affected {
+        ecosystem,
         package,
         record: record.to_owned(),
         source: Source::Osv,
@@ -195,8 +208,8 @@ mod tests {
             matches!(read_text(r#"{"id":"GHSA-1","withdrawn":"2024-01-01T00:00:00Z"}"#), Reading::Withdrawn(id) if id == "GHSA-1")
         );
         assert!(matches!(
-            read_text(r#"{"id":"GHSA-1","affected":[{"package":{"ecosystem":"npm","name":"x"}}]}"#),
-            Reading::Skipped("no Maven package")
+            read_text(r#"{"id":"GHSA-1","affected":[{"package":{"ecosystem":"NuGet","name":"x"}}]}"#),
+            Reading::Skipped("no package of Maven, npm, PyPI, crates.io or Go")
         ));
         assert!(matches!(read_text(r#"{"id":""}"#), Reading::Skipped("no usable id")));
         assert!(matches!(

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scanner::engine::maven_version::MavenVersion;
+use crate::scanner::engine::ecosystem::Ecosystem;
+use crate::scanner::engine::version_order::Version;
 
 /// From one version on, up to an end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,13 +32,14 @@ pub(in crate::scanner::engine) enum End {
 }
 
 impl Interval {
-    /// Whether `version` lies inside.
-    pub(in crate::scanner::engine) fn contains(&self, version: &MavenVersion) -> bool {
-        let begun = self.from == "0" || *version >= MavenVersion::parse(&self.from);
+    /// Whether `version` lies inside. A version without an order lies in no interval.
+    pub(in crate::scanner::engine) fn contains(&self, ecosystem: Ecosystem, version: &Version) -> bool {
+        let begun = self.from == "0" || *version >= Version::parse(ecosystem, &self.from);
         begun
+            && version.has_order()
             && match &self.end {
-                End::Fixed(end) | End::Before(end) => *version < MavenVersion::parse(end),
-                End::Last(last) => *version <= MavenVersion::parse(last),
+                End::Fixed(end) | End::Before(end) => *version < Version::parse(ecosystem, end),
+                End::Last(last) => *version <= Version::parse(ecosystem, last),
                 End::Never | End::Unknown => true,
             }
     }
@@ -98,9 +100,9 @@ impl Event {
 }
 
 /// The intervals that `events` open and close, in any order of the events. Without a closing event `open_end` is the end.
-pub(super) fn intervals(events: Vec<Event>, open_end: &End) -> Vec<Interval> {
+pub(super) fn intervals(ecosystem: Ecosystem, events: Vec<Event>, open_end: &End) -> Vec<Interval> {
     let (limits, mut events): (Vec<Event>, Vec<Event>) = events.into_iter().partition(|event| matches!(event, Event::Limit(_)));
-    events.sort_by(|left, right| compare(left.version(), right.version()).then(left.order().cmp(&right.order())));
+    events.sort_by(|left, right| compare(ecosystem, left.version(), right.version()).then(left.order().cmp(&right.order())));
     let mut found = Vec::new();
     let mut open: Option<String> = None;
     for event in events {
@@ -114,20 +116,22 @@ pub(super) fn intervals(events: Vec<Event>, open_end: &End) -> Vec<Interval> {
         }
     }
     found.extend(open.map(|from| Interval { from, end: open_end.clone() }));
-    cut(found, &limits)
+    cut(ecosystem, found, &limits)
 }
 
 /// Versions at or beyond the highest limit are not affected; `*` is no limit.
-fn cut(found: Vec<Interval>, limits: &[Event]) -> Vec<Interval> {
+fn cut(ecosystem: Ecosystem, found: Vec<Interval>, limits: &[Event]) -> Vec<Interval> {
     if limits.iter().any(|limit| limit.version() == "*") {
         return found;
     }
-    let Some(limit) = limits.iter().map(Event::version).max_by(|left, right| compare(left, right)) else { return found };
-    let inside = |interval: &Interval| compare(&interval.from, limit).is_lt();
+    let Some(limit) = limits.iter().map(Event::version).max_by(|left, right| compare(ecosystem, left, right)) else {
+        return found;
+    };
+    let inside = |interval: &Interval| compare(ecosystem, &interval.from, limit).is_lt();
     let shortened = |interval: Interval| {
         let ends_before = match &interval.end {
-            End::Fixed(end) | End::Before(end) => compare(end, limit).is_le(),
-            End::Last(last) => compare(last, limit).is_lt(),
+            End::Fixed(end) | End::Before(end) => compare(ecosystem, end, limit).is_le(),
+            End::Last(last) => compare(ecosystem, last, limit).is_lt(),
             End::Never | End::Unknown => false,
         };
         if ends_before { interval } else { Interval { end: End::Before(limit.to_owned()), ..interval } }
@@ -150,20 +154,21 @@ pub(super) fn last_known(text: &str) -> Option<End> {
     }
 }
 
-/// Maven's order, with `0` before every version.
-pub(in crate::scanner::engine) fn compare(left: &str, right: &str) -> Ordering {
+/// The order of a world, with `0` before every version.
+pub(in crate::scanner::engine) fn compare(ecosystem: Ecosystem, left: &str, right: &str) -> Ordering {
     match (left == "0", right == "0") {
         (true, true) => Ordering::Equal,
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
-        (false, false) => MavenVersion::parse(left).cmp(&MavenVersion::parse(right)),
+        (false, false) => Version::parse(ecosystem, left).cmp(&Version::parse(ecosystem, right)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{End, Event, Interval, intervals, last_known};
-    use crate::scanner::engine::maven_version::MavenVersion;
+    use crate::scanner::engine::ecosystem::Ecosystem::Maven;
+    use crate::scanner::engine::version_order::Version;
 
     fn event(text: &str) -> Event {
         let (kind, version) = text.split_once(' ').unwrap();
@@ -177,8 +182,8 @@ mod tests {
     }
 
     fn affected(events: &[&str], version: &str) -> bool {
-        let found = intervals(events.iter().map(|one| event(one)).collect(), &End::Never);
-        found.iter().any(|one| one.contains(&MavenVersion::parse(version)))
+        let found = intervals(Maven, events.iter().map(|one| event(one)).collect(), &End::Never);
+        found.iter().any(|one| one.contains(Maven, &Version::parse(Maven, version)))
     }
 
     #[test]

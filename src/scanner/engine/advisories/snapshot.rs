@@ -13,7 +13,11 @@ use crate::platform::random;
 
 const FILE: &str = "advisories.jsonl";
 const LOCK: &str = "import.lock";
-const FORMAT: &str = "cardea-advisories/1";
+const FORMAT: &str = "cardea-advisories/2";
+/// Maven packages only, and without saying so; still read.
+const MAVEN_FORMAT: &str = "cardea-advisories/1";
+/// Said behind each source of such a snapshot.
+const MAVEN_WORDS: &str = ", Maven packages only: import it again for npm, PyPI, crates.io and Go";
 
 /// The first line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +60,13 @@ pub(super) fn read(folder: &Path) -> Result<Snapshot, DatabaseError> {
     };
     let mut lines = text.lines();
     let header = lines.next().and_then(|line| serde_json::from_str::<Header>(line).ok());
-    let Some(header) = header.filter(|header| header.format == FORMAT) else { return Err(DatabaseError::Damaged(path)) };
+    let Some(mut header) = header else { return Err(DatabaseError::Damaged(path)) };
+    match header.format.as_str() {
+        FORMAT => {}
+        MAVEN_FORMAT => header.sources.iter_mut().for_each(|source| source.push_str(MAVEN_WORDS)),
+        other if other.starts_with("cardea-advisories/") => return Err(DatabaseError::Format(path)),
+        _ => return Err(DatabaseError::Damaged(path)),
+    }
     let advisories: Result<Vec<Advisory>, _> = lines.map(serde_json::from_str).collect();
     match advisories {
         Ok(advisories) if advisories.len() == header.advisories => Ok(Snapshot { header, advisories }),

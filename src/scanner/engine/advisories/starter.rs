@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::model::{self, Advisory, Affected, Source};
 use super::range::{End, Interval};
 use crate::contract::results::Severity;
+use crate::scanner::engine::ecosystem::Ecosystem;
 
 const TEXT: &str = include_str!("../../../../config/advisories/starter.toml");
 
@@ -30,7 +31,10 @@ struct Entry {
     /// Classes the flaw is in, `org/example/Unsafe`.
     #[serde(default)]
     classes: Vec<String>,
-    /// `group:artifact` to ranges such as `>= 2.13.0, < 2.15.0`.
+    /// The package world all of `affected` is in.
+    #[serde(default)]
+    ecosystem: Ecosystem,
+    /// Package to ranges such as `>= 2.13.0, < 2.15.0`.
     affected: BTreeMap<String, Vec<String>>,
 }
 
@@ -45,8 +49,8 @@ fn parse(text: &str) -> Result<Vec<Advisory>, String> {
 }
 
 fn advisory(entry: Entry) -> Result<Advisory, String> {
-    let affected =
-        entry.affected.into_iter().map(|(package, ranges)| affected(&entry.id, package, &ranges)).collect::<Result<_, _>>()?;
+    let one = |(package, ranges): (String, Vec<String>)| affected(&entry.id, entry.ecosystem, &package, &ranges);
+    let affected = entry.affected.into_iter().map(one).collect::<Result<_, _>>()?;
     let mut ids = entry.aliases;
     ids.push(entry.id);
     model::sort_ids(&mut ids);
@@ -54,6 +58,8 @@ fn advisory(entry: Entry) -> Result<Advisory, String> {
         ids,
         title: entry.title,
         severity: entry.severity,
+        is_severity_guessed: false,
+        cvss: String::new(),
         cwes: entry.cwe,
         published: entry.published,
         classes: entry.classes,
@@ -62,13 +68,14 @@ fn advisory(entry: Entry) -> Result<Advisory, String> {
     })
 }
 
-fn affected(id: &str, package: String, ranges: &[String]) -> Result<Affected, String> {
+fn affected(id: &str, ecosystem: Ecosystem, package: &str, ranges: &[String]) -> Result<Affected, String> {
+    let package = ecosystem.package(package).ok_or_else(|| format!("{id}: {package} is no package name"))?;
     let intervals = ranges
         .iter()
         .map(|range| interval(range).ok_or_else(|| format!("{id}: {range} is no range")))
         .collect::<Result<_, _>>()?;
     let (record, source) = (id.to_owned(), Source::Starter);
-    Ok(Affected { package, record, source, modified: String::new(), intervals, versions: Vec::new() })
+    Ok(Affected { ecosystem, package, record, source, modified: String::new(), intervals, versions: Vec::new() })
 }
 
 /// Reads `>= A, < B`, `>= A, <= B`, `< B`, `<= B`, `>= A` (no fix) and `*` (every version, no fix).
@@ -118,13 +125,16 @@ mod tests {
         for advisory in read().unwrap() {
             for affected in &advisory.affected {
                 let place = format!("{} {}", advisory.ids[0], affected.package);
-                assert!(model::is_package(&affected.package), "{place}");
                 let mut seen = HashSet::new();
                 for interval in &affected.intervals {
                     assert!(seen.insert(interval.words()), "{place}");
                     match &interval.end {
-                        End::Fixed(end) => assert!(compare(&interval.from, end).is_lt(), "{place}: {}", interval.words()),
-                        End::Last(end) => assert!(compare(&interval.from, end).is_le(), "{place}: {}", interval.words()),
+                        End::Fixed(end) => {
+                            assert!(compare(affected.ecosystem, &interval.from, end).is_lt(), "{place}: {}", interval.words())
+                        }
+                        End::Last(end) => {
+                            assert!(compare(affected.ecosystem, &interval.from, end).is_le(), "{place}: {}", interval.words())
+                        }
                         _ => {}
                     }
                 }

@@ -8,6 +8,7 @@ use std::io::Read;
 use super::model::{self, Advisory, Affected, Source};
 use super::range::{End, Interval};
 use crate::contract::results::Severity;
+use crate::scanner::engine::ecosystem::Ecosystem;
 
 /// What the table gave.
 #[derive(Debug, Default)]
@@ -54,9 +55,7 @@ fn advisory(row: &csv::StringRecord) -> Result<Advisory, &'static str> {
     if !model::is_id(id) || !id.contains('-') {
         return Err("no usable id");
     }
-    if !model::is_package(package) {
-        return Err("no usable package name");
-    }
+    let package = Ecosystem::Maven.package(package).ok_or("no usable package name")?;
     let severity = Severity::read(severity).ok_or("no usable severity")?;
     let from = if introduced.is_empty() { "0" } else { introduced }.to_owned();
     let end = if fixed.is_empty() { End::Unknown } else { End::Fixed(fixed.to_owned()) };
@@ -64,12 +63,15 @@ fn advisory(row: &csv::StringRecord) -> Result<Advisory, &'static str> {
         ids: vec![id.to_owned()],
         title: model::title(title),
         severity,
+        is_severity_guessed: false,
+        cvss: String::new(),
         cwes: cwes.split(';').map(str::trim).filter(|cwe| model::is_id(cwe)).map(str::to_owned).collect(),
         published: model::day(published),
         classes: Vec::new(),
         source: Source::Table,
         affected: vec![Affected {
-            package: package.to_owned(),
+            ecosystem: Ecosystem::Maven,
+            package,
             record: id.to_owned(),
             source: Source::Table,
             modified: String::new(),
