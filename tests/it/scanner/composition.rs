@@ -40,7 +40,7 @@ async fn files(scanner: &TestScanner, path: &str, name: &str, bytes: Vec<u8>) ->
         let mut entry = zip.by_index(at).unwrap();
         let mut text = String::new();
         entry.read_to_string(&mut text).unwrap();
-        (entry.name().to_owned(), serde_json::from_str(&text).unwrap())
+        (entry.name().unwrap().into_owned(), serde_json::from_str(&text).unwrap())
     };
     (0..2).map(read).collect()
 }
