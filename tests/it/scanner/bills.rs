@@ -142,7 +142,11 @@ async fn a_real_distribution_has_valid_bills() {
     let scanner = spawn_scanner().await;
     let task = scanner.scanned(ACME, "allure.zip", jar::archive(&entries)).await;
     let (_, cyclonedx) = bill(&scanner, &task, "cyclonedx").await;
-    assert!(cyclonedx["components"].as_array().unwrap().len() > 40);
+    let (_, page) =
+        scanner.post(ACME, &format!("/api/v1/tasks/{task}/components/search"), serde_json::json!({"size": 200})).await;
+    let listed: HashSet<&str> = page["data"].as_array().unwrap().iter().map(|row| row["purl"].as_str().unwrap()).collect();
+    assert_eq!(assert_unique(cyclonedx["components"].as_array().unwrap().iter().map(|one| &one["purl"])), listed);
+    assert!(listed.len() > 10, "{listed:?}");
     assert!(cyclonedx["vulnerabilities"].as_array().unwrap().len() > 20);
     bill(&scanner, &task, "spdx").await;
 }

@@ -88,7 +88,7 @@ async fn components_are_filtered_sorted_and_paged() {
         ["pyyaml", "commons-fileupload:commons-fileupload"]
     );
     let by_severity = search(&scanner, &task, json!({"sorts": ["severity", "name"]})).await;
-    assert_eq!(names(&by_severity)[0], "pyyaml");
+    assert_eq!(names(&by_severity)[..2], ["commons-fileupload:commons-fileupload", "pyyaml"]);
     assert_eq!(*names(&by_severity).last().unwrap(), "ms", "what has no finding comes last");
     let by_name = search(&scanner, &task, json!({"sorts": ["-name"], "page": 1, "size": 4})).await;
     assert_eq!((names(&by_name).len(), by_name["total"].as_u64()), (2, Some(6)));
