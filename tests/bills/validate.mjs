@@ -1,4 +1,5 @@
 // Validates a bill of materials against its official schema: node validate.mjs cyclonedx|spdx FILE
+// Ends with 0 when it is valid, with 3 and the errors when it is not, with anything else when it could not tell.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -20,7 +21,9 @@ const cyclonedx = () => {
   const folder = join(dirname(require.resolve("@cyclonedx/cyclonedx-library/package.json")), "res/schema");
   for (const name of ["spdx", "jsf-0.82", "cryptography-defs"]) {
     const schema = read(join(folder, `${name}.SNAPSHOT.schema.json`));
-    if (!ajv.getSchema(schema.$id)) ajv.addSchema(schema);
+    // The package renamed the files and their references, but not what they call themselves.
+    schema.$id = `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`;
+    ajv.addSchema(schema);
   }
   return read(join(folder, "bom-1.6.SNAPSHOT.schema.json"));
 };
@@ -34,5 +37,5 @@ delete schema.$schema;
 const validate = ajv.compile(schema);
 if (!validate(read(file))) {
   console.error(JSON.stringify(validate.errors.slice(0, 20), null, 2));
-  process.exit(1);
+  process.exit(3);
 }

