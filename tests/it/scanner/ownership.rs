@@ -208,7 +208,7 @@ async fn a_content_of_another_account_or_of_nobody_proves_nothing() {
 async fn what_is_not_the_content_is_told() {
     let bench = Bench::start(|_| {}).await;
     let content = bench.content(ACME).await;
-    bench.is_missing(&content, "hash.txt answered 404 Not Found; zast.txt answered 404 Not Found; no TXT record").await;
+    bench.is_missing(&content, "hash.txt answered 404 Not Found; zast.txt answered 404 Not Found; shop.example has no TXT record").await;
     bench.shown.set(|shown| shown.hash = Some("something".to_owned()));
     bench.is_missing(&content, "hash.txt holds something else").await;
     bench.shown.set(|shown| shown.hash = Some(format!("<p>{content}</p>")));
