@@ -24,3 +24,6 @@ pub struct VerifyDomain {
     pub domain: String,
     pub content: String,
 }
+
+/// Files below `/.well-known/` that may hold the content, in the order they are looked for (WIRE 18 #9).
+pub const FILE_NAMES: [&str; 2] = ["hash.txt", "zast.txt"];

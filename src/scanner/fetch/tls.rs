@@ -149,13 +149,14 @@ impl Trust {
 }
 
 fn untrusted(error: &Error, leaf: &Certificate) -> Problem {
-    use CertificateError::{Expired, ExpiredContext, NotValidYet, NotValidYetContext, UnknownIssuer};
+    use CertificateError::{BadSignature, Expired, ExpiredContext, NotValidYet, NotValidYetContext, UnknownIssuer};
     match error {
         _ if leaf.is_self_issued => Problem::SelfSigned,
         Error::InvalidCertificate(Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. }) => {
             Problem::Other("a certificate of its chain has expired or is not valid yet".to_owned())
         }
-        Error::InvalidCertificate(UnknownIssuer) => Problem::Untrusted,
+        // Somebody else of the same name as a trusted authority has signed it.
+        Error::InvalidCertificate(UnknownIssuer | BadSignature) => Problem::Untrusted,
         Error::InvalidCertificate(other) => Problem::Other(other.to_string()),
         other => Problem::Other(other.to_string()),
     }

@@ -6,12 +6,11 @@ use futures_util::future::join;
 use url::{Host, Url};
 
 use super::Place;
+use crate::contract::domains::FILE_NAMES;
 use crate::platform::digest;
 use crate::scanner::dialer::DialError;
 use crate::scanner::fetch::{Fault, Fetch, Limits};
 
-/// Where the content may stand.
-const FILES: [&str; 2] = ["hash.txt", "zast.txt"];
 /// The largest file, in bytes.
 const FILE_BYTES: usize = 4 << 10;
 /// Redirects that are followed, all on the same host.
@@ -58,7 +57,7 @@ fn advice(place: &Place, files: &str, records: &str) -> String {
 
 async fn files(fetch: &Fetch, place: &Place, content: &str, within: Duration) -> Result<(), String> {
     let mut seen = Vec::new();
-    for name in FILES {
+    for name in FILE_NAMES {
         match file(fetch, place, name, content, within).await {
             Ok(()) => return Ok(()),
             Err(Seen::NoWay(why)) => {

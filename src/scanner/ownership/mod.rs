@@ -14,14 +14,11 @@ use super::fetch::Fetch;
 use super::store::ownership::{ContentRecord, ProofRecord};
 use super::store::{Store, StoreError};
 use crate::config::scanner::Ownership as Settings;
-use crate::contract::domains::OwnershipContent;
+use crate::contract::domains::{FILE_NAMES, OwnershipContent};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::{digest, random};
 
 const HOUR: Duration = Duration::from_hours(1);
-
-/// The name the file should have.
-const FILE_NAME: &str = "hash.txt";
 
 /// Why a target is not verified; texts are for people.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +78,11 @@ impl Ownership {
         let fresh = ContentRecord { content: digest::hex(&random::bytes::<32>()?), expires_at: now.after(life) };
         let account = account.to_owned();
         let known = self.0.store.run(move |store| store.ownership_content(&account, fresh, now)).await?;
-        Ok(OwnershipContent { content: known.content, expired_at: known.expires_at.rfc3339(), file_name: FILE_NAME.to_owned() })
+        Ok(OwnershipContent {
+            content: known.content,
+            expired_at: known.expires_at.rfc3339(),
+            file_name: FILE_NAMES.first().copied().unwrap_or_default().to_owned(),
+        })
     }
 
     /// Looks for the content on the target, and keeps the proof when it is there.

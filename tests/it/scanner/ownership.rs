@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cardea::config::scanner::Scanner as Settings;
+use cardea::contract::domains::FILE_NAMES;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ struct Shown(Arc<Mutex<Content>>);
 #[derive(Clone, Default)]
 struct Content {
     hash: Option<String>,
-    zast: Option<String>,
+    second: Option<String>,
     records: Vec<String>,
 }
 
@@ -36,9 +37,9 @@ impl Shown {
 
     fn file(&self, path: &str) -> Option<String> {
         let content = self.0.lock().unwrap();
-        match path {
-            "/.well-known/hash.txt" => content.hash.clone(),
-            "/.well-known/zast.txt" => content.zast.clone(),
+        match path.strip_prefix("/.well-known/") {
+            Some(name) if name == FILE_NAMES[0] => content.hash.clone(),
+            Some(name) if name == FILE_NAMES[1] => content.second.clone(),
             _ => None,
         }
     }
@@ -141,12 +142,12 @@ async fn a_content_is_the_accounts_own_and_stays_for_three_hours() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn either_file_proves_host_and_port_and_opens_the_way_for_tasks() {
-    for name in ["hash", "zast"] {
+    for name in FILE_NAMES {
         let bench = Bench::start(|_| {}).await;
         let content = bench.content(ACME).await;
         assert!(!bench.is_open(&bench.url).await);
         let file = format!("\u{20}\r\n{content}\n");
-        bench.shown.set(|shown| *(if name == "hash" { &mut shown.hash } else { &mut shown.zast }) = Some(file));
+        bench.shown.set(|shown| *(if name == "hash.txt" { &mut shown.hash } else { &mut shown.second }) = Some(file));
         assert_eq!(bench.verify(ACME, &bench.url, &content).await.0, StatusCode::OK);
         assert!(bench.is_open(&bench.url).await);
         let port = bench.target.address.port();
@@ -208,7 +209,13 @@ async fn a_content_of_another_account_or_of_nobody_proves_nothing() {
 async fn what_is_not_the_content_is_told() {
     let bench = Bench::start(|_| {}).await;
     let content = bench.content(ACME).await;
-    bench.is_missing(&content, "hash.txt answered 404 Not Found; zast.txt answered 404 Not Found; no TXT record").await;
+    let second = FILE_NAMES[1];
+    bench
+        .is_missing(
+            &content,
+            &format!("hash.txt answered 404 Not Found; {second} answered 404 Not Found; shop.example has no TXT record"),
+        )
+        .await;
     bench.shown.set(|shown| shown.hash = Some("something".to_owned()));
     bench.is_missing(&content, "hash.txt holds something else").await;
     bench.shown.set(|shown| shown.hash = Some(format!("<p>{content}</p>")));
@@ -237,7 +244,7 @@ async fn redirects_are_followed_on_the_same_host_only() {
     )
     .await;
     let given = bench.content(ACME).await;
-    bench.is_missing(&given, "zast.txt redirects to another host").await;
+    bench.is_missing(&given, &format!("{} redirects to another host", FILE_NAMES[1])).await;
     assert_eq!(other.connections(), 0);
     given.clone_into(&mut content.lock().unwrap());
     assert_eq!(bench.verify(ACME, &bench.url, &given).await.0, StatusCode::OK);
