@@ -49,7 +49,6 @@ async fn what_is_not_offered_yet_is_404_and_says_so() {
         (Method::GET, "/api/v1/network-diagnostics/x/next-stage"),
         (Method::GET, "/api/v1/domain-ownership/random-content"),
         (Method::POST, "/api/v1/domain-ownership/verify"),
-        (Method::POST, "/api/v1/browsers"),
         (Method::POST, "/api/v1/sca/static-analyze/mvn"),
         (Method::POST, "/api/v1/sca/static-analyze/mvn/zip"),
         (Method::POST, "/api/v1/shares/public/x/exploit-chains/y"),
