@@ -149,6 +149,34 @@ async fn an_orderly_end_of_the_service_ends_its_browsers() {
     nothing_stays(folder.path()).await;
 }
 
+#[tokio::test]
+async fn the_way_out_of_the_browsers_serves_no_other_user_of_the_machine() {
+    let scanner = spawn_scanner().await;
+    open(&scanner, ACME).await;
+    let line = processes(scanner.data()).join("\n");
+    let port = line.split("--proxy-server=http://127.0.0.1:").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    // The proxy runs on this test's own thread, which a process must not hold up.
+    let ask = async |command: &'static str| {
+        let script = format!("echo asked; exec 3<>/dev/tcp/127.0.0.1/{port}; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3");
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let mut asking = Command::new(words[0]);
+        asking.args(&words[1..]).args(["timeout", "60", "bash", "-c", &script]);
+        let output = tokio::task::spawn_blocking(move || asking.output()).await.unwrap().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let own = ask("env").await;
+    assert!(own.starts_with("asked\nHTTP/1.0 400"), "a process of this user is served: {own}");
+    // Only root can be somebody else.
+    if is_root() {
+        assert_eq!(ask("setpriv --reuid=65534 --regid=65534 --clear-groups").await, "asked\n", "nobody else is");
+    }
+}
+
+fn is_root() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    status.lines().any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"))
+}
+
 /// The built binary as a scanning service.
 fn service(folder: &TempDir, port: u16) -> Child {
     let file = folder.path().join("cardea.toml");

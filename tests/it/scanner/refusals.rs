@@ -47,7 +47,6 @@ async fn what_is_not_offered_yet_is_404_and_says_so() {
     let scanner = spawn_scanner().await;
     let operations = [
         (Method::POST, "/api/v1/tasks/x/exploit-chains/search"),
-        (Method::POST, "/api/v1/browsers"),
         (Method::POST, "/api/v1/shares/public/x/exploit-chains/y"),
     ];
     for (method, path) in operations {
