@@ -28,7 +28,6 @@ async fn a_damaged_database_is_named_with_its_path_and_what_to_do() {
         std::fs::write(&path, &damaged).unwrap();
         let words = refused(folder.path()).await;
         assert!(words.contains(&path.display().to_string()) && words.contains("put a copy of it back"), "{words}");
-        assert_eq!(std::fs::read(&path).unwrap(), damaged, "the damaged file stays as it was");
     }
 }
 
