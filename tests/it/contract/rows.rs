@@ -250,10 +250,7 @@ fn targets(world: &World) -> Vec<Operation> {
         of_account(
             "DIAGNOSTICS",
             (Ask::post(diagnostics, json!({"testUrl": world.site})), Gives::Object(&["id"])),
-            vec![
-                (Ask::post(diagnostics, json!({})), 4000),
-                (Ask::post(diagnostics, json!({"testUrl": "ftp://shop.example"})), 4000),
-            ],
+            vec![(Ask::post(diagnostics, json!({})), 4000), (Ask::post(diagnostics, json!({"testUrl": "x".repeat(5000)})), 4000)],
             None,
             Foreign::Nothing,
         ),
@@ -276,10 +273,11 @@ fn targets(world: &World) -> Vec<Operation> {
             (Ask::post(verify, json!({"url": world.site, "content": world.content})), Gives::Empty),
             vec![
                 (Ask::post(verify, json!({})), 4000),
-                (Ask::post(verify, json!({"url": world.site, "content": "0".repeat(64)})), 4002),
+                (Ask::post(verify, json!({"url": world.site, "content": "0".repeat(64)})), 4000),
+                (Ask::post(verify, json!({"url": world.bare_site, "content": world.content})), 4002),
             ],
             None,
-            Foreign::Refused(400, 4002),
+            Foreign::Refused(400, 4000),
         ),
         of_account(
             "BROWSERS",

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex};
 
 use cardea::config::scanner::Scanner as Settings;
+use cardea::config::{self, Kind, Sources};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::LATER;
+use super::is_offered;
 use crate::support::jar;
 use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
 use crate::support::userinfo::Userinfo;
@@ -37,14 +38,35 @@ pub(super) struct World {
     /// A web server that shows what ownership asks for, and the content it shows.
     pub(super) site: String,
     pub(super) content: String,
+    /// One that does not show it.
+    pub(super) bare_site: String,
     /// A diagnosis of `site`.
     pub(super) diagnosis: String,
 }
 
-/// What the operations need switched on.
-fn settings(settings: &mut Settings) {
-    // One worker, so that a task behind slow ones stays open as long as the table is asked.
-    settings.scan_workers = 1;
+/// The settings as the configuration gives them, with what the operations that are there need switched on.
+fn settings(given: &mut Settings) {
+    let mut own = json!({"scanner": {
+        "listen": given.listen, "data": given.data, "publishable_key": given.publishable_key, "userinfo_url": given.userinfo_url,
+        // One worker, so that a task behind slow ones stays open as long as the table is asked.
+        "scan_workers": 1, "workers": 1
+    }});
+    if is_offered("DIAGNOSTICS") {
+        own["scanner"]["outbound"] = json!({"allow": ["127.0.0.0/8"]});
+    }
+    if is_offered("BROWSERS") {
+        // Tests run as root, too, where Chromium's sandbox cannot be had.
+        own["scanner"]["browser"] = json!({"sandbox": false});
+    }
+    let sources = Sources { own: Some(toml::Table::try_from(own).unwrap()), ..Sources::default() };
+    let accounts = given.accounts.clone();
+    *given = config::load(Kind::Scanner, &sources).unwrap().scanner.unwrap();
+    given.accounts = accounts;
+}
+
+/// The artifact of the task that has succeeded.
+fn artifact() -> Vec<u8> {
+    jar::vulnerable_war()
 }
 
 impl World {
@@ -56,7 +78,7 @@ impl World {
             settings(given);
         })
         .await;
-        let task = scanner.scanned(ACME, "shop.war", jar::vulnerable_war()).await;
+        let task = scanner.scanned(ACME, "shop.war", artifact()).await;
         let vul = text(&scanner.findings(ACME, &task).await[0], "vulId");
         let doomed = scanner.scanned(ACME, "old.jar", jar::library("com.example", "old", "1.0")).await;
         let hash = scanner.upload(ACME, "a.jar", jar::library("com.example", "a", "1.0")).await;
@@ -78,7 +100,9 @@ impl World {
         let diagnosis = diagnosis.map_or_else(|| "none".to_owned(), |answer| text(&answer, "id"));
         let chains = format!("POST /api/v1/tasks/{task}/exploit-chains/search");
         let chain = offered(&scanner, "CHAINS_SEARCH", &chains, json!({})).await;
-        let chain = chain.map_or_else(|| "none".to_owned(), |answer| text(&answer["data"][0], "vulId"));
+        let chain = chain.and_then(|answer| Some(answer["data"][0]["vulId"].as_str()?.to_owned()));
+        let chain = chain.unwrap_or_else(|| "none".to_owned());
+        let bare_site = self::site(Arc::default()).await;
         Self {
             scanner,
             _userinfo: userinfo,
@@ -94,6 +118,7 @@ impl World {
             fresh,
             chain,
             site,
+            bare_site,
             content,
             diagnosis,
         }
@@ -102,7 +127,7 @@ impl World {
 
 /// What an operation answers acme, if it is offered.
 async fn offered(scanner: &TestScanner, name: &str, line: &str, body: Value) -> Option<Value> {
-    if LATER.contains(&name) {
+    if !is_offered(name) {
         return None;
     }
     let (method, path) = line.split_once(' ').unwrap();
