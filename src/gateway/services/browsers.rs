@@ -87,3 +87,22 @@ fn missing(error: &Error) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::gateway::{PublicAuth, Service};
+
+    #[test]
+    fn browsers_come_from_the_service_itself_unless_the_settings_name_origins() {
+        let service = |origins: &[&str]| Service {
+            base_url: "https://scan.example:8443/api".to_owned(),
+            prefix: "/scanner".to_owned(),
+            public_auth: PublicAuth::None,
+            browser_origins: origins.iter().map(|origin| (*origin).to_owned()).collect(),
+            server_key: None,
+        };
+        assert_eq!(allowed(&service(&[])), ["https://scan.example:8443"]);
+        assert_eq!(allowed(&service(&["https://browsers.example"])), ["https://browsers.example"]);
+    }
+}
