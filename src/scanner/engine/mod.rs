@@ -9,6 +9,7 @@ mod matching;
 mod maven_version;
 mod metadata;
 mod notes;
+mod presence;
 mod walk;
 mod wording;
 
@@ -32,11 +33,13 @@ pub use advisories::{DatabaseError, ImportError, ImportReport, Skipped, Status};
 use archive::{Source, ZipFile};
 use finding::{Analysis, Finding, Watch};
 use identity::{Identified, Identity};
+use presence::Presence;
 use walk::{Halt, Seen, Walk};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::scanner::Archive;
+use crate::contract::results::Reachability;
 use crate::contract::tasks::{ScanSummary, Unidentified};
 use crate::platform::clock::Clock;
 
@@ -85,13 +88,15 @@ pub(in crate::scanner) fn analyze(
     let zip = open(artifact, name)?;
     let names_class = |class: &str| advisories.names_class(class);
     let mut walk = Walk::new(limits, clock, watch, &names_class);
-    if matches!(walk.archive(&zip, name.to_owned(), 0), Err(Halt::Stopped)) {
+    let walked = walk.archive(&zip, name.to_owned(), 0);
+    if matches!(walked, Err(Halt::Stopped)) {
         return Err(AnalyzeError::Stopped);
     }
     let Walk { notes, mut seen, .. } = walk;
     seen.sort_by(|left, right| left.path.cmp(&right.path));
     let identities: Vec<Identity> = seen.iter().map(|seen| identity::identify(seen, advisories)).collect();
-    let findings = findings(&seen, &identities, advisories);
+    let presence = Presence::new(&seen, walked.is_ok());
+    let findings = findings(&seen, &identities, advisories, &presence);
     let mut summary = summary(&seen, &identities, advisories);
     summary.notes = notes.into_lines();
     if zip.declared_entries() == 0 {
@@ -127,8 +132,8 @@ fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {
     }
 }
 
-/// All flaws of all components, each once, the most severe first.
-fn findings(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> Vec<Finding> {
+/// All flaws of all components, each once, the most severe first and what is cleared last.
+fn findings(seen: &[Seen], identities: &[Identity], advisories: &Advisories, presence: &Presence<'_>) -> Vec<Finding> {
     let mut known = HashSet::new();
     let mut all: Vec<Finding> = Vec::new();
     for (seen, found) in
@@ -136,10 +141,7 @@ fn findings(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> 
     {
         let package = found.coordinates.package();
         for hit in matching::matches(advisories, &package, &found.coordinates.version) {
-            let named = &hit.advisory.classes;
-            let lacks_classes =
-                !named.is_empty() && !found.is_embedded && named.iter().all(|class| !seen.classes.contains(class));
-            let finding = wording::finding(found, &hit, lacks_classes);
+            let finding = wording::finding(found, &hit, presence.lacks(seen, found, &hit));
             if known.insert(finding.fingerprint.clone()) {
                 all.push(finding);
             }
@@ -151,7 +153,8 @@ fn findings(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> 
 
 fn order(finding: &Finding) -> impl Ord + '_ {
     let id = finding.cve_ids.first().or_else(|| finding.aliases.first());
-    (finding.severity, &finding.component.name, &finding.component.version, id, &finding.component.path)
+    let is_cleared = finding.reachability == Some(Reachability::NotPresent);
+    (is_cleared, finding.severity, &finding.component.name, &finding.component.version, id, &finding.component.path)
 }
 
 fn summary(seen: &[Seen], identities: &[Identity], advisories: &Advisories) -> ScanSummary {

@@ -35,6 +35,8 @@ pub(super) struct Seen {
     pub(super) packages: BTreeSet<String>,
     /// Classes that some advisory names, `org/example/Unsafe`.
     pub(super) classes: BTreeSet<String>,
+    /// Whether a part of it could not be read.
+    pub(super) is_damaged: bool,
     /// Archives inside it, whether they could be read or not.
     pub(super) nested: u64,
 }
@@ -106,6 +108,7 @@ impl<'a> Walk<'a> {
                 }
                 Ok(None) => break,
                 Err(error) => {
+                    seen.is_damaged = true;
                     self.notes.add(format!(
                         "The directory of {} is damaged after {count} entries ({error}); what follows was not read.",
                         short(&seen.path)
@@ -177,7 +180,7 @@ impl<'a> Walk<'a> {
     }
 
     fn class(&self, name: &str, seen: &mut Seen) {
-        let name = ["BOOT-INF/classes/", "WEB-INF/classes/"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+        let name = application_class(name).unwrap_or(name);
         if (self.names_class)(name) {
             seen.classes.insert(name.to_owned());
         }
@@ -341,6 +344,11 @@ impl Names {
             ));
         }
     }
+}
+
+/// The name of a class of the application itself, when it lies where web and boot archives have theirs.
+pub(super) fn application_class(name: &str) -> Option<&str> {
+    ["BOOT-INF/classes/", "WEB-INF/classes/"].iter().find_map(|prefix| name.strip_prefix(prefix))
 }
 
 /// A name as part of a path: whole, unless it is absurdly long.

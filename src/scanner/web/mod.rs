@@ -2,6 +2,7 @@
 //! the only room of the scanner that knows actix-web.
 
 mod bootstrap;
+mod chains;
 mod codes;
 mod error;
 mod extract;

@@ -3,7 +3,7 @@
 use actix_web::{Resource, Route, web};
 
 use super::error::Failure;
-use super::{bootstrap, files, public_shares, reports, results, shares, tasks};
+use super::{bootstrap, chains, files, public_shares, reports, results, shares, tasks};
 use crate::contract::paths;
 use crate::scanner::identity::Caller;
 
@@ -32,6 +32,7 @@ fn operations(to: &mut web::ServiceConfig) {
         .service(on(paths::RESULTS_STAT, "POST", [web::post().to(results::stat)]))
         .service(on(paths::RESULTS_SEARCH, "POST", [web::post().to(results::search)]))
         .service(on(paths::RESULT, "GET", [web::get().to(results::get)]))
+        .service(on(paths::CHAINS_SEARCH, "POST", [web::post().to(chains::search)]))
         .service(on(paths::REPORT, "GET", [web::get().to(reports::get)]))
         .service(on(paths::SHARES, "POST", [web::post().to(shares::create)]))
         .service(on(paths::SHARES_SEARCH, "POST", [web::post().to(shares::search)]))
@@ -42,10 +43,9 @@ fn operations(to: &mut web::ServiceConfig) {
     let finding = [web::get().to(public_shares::get_finding), web::post().to(public_shares::extract_finding)];
     to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
         .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
-        .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
+        .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(public_shares::extract_chain)]));
     for path in [
         paths::TASKS_CREATE_GROUP,
-        paths::CHAINS_SEARCH,
         paths::DIAGNOSTICS,
         paths::DOMAIN_VERIFY,
         paths::BROWSERS,
@@ -65,10 +65,6 @@ fn on(path: &'static str, methods: &'static str, routes: impl IntoIterator<Item 
 }
 
 async fn not_offered(_: Caller) -> Result<&'static str, Failure> {
-    Err(Failure::not_offered())
-}
-
-async fn not_offered_publicly() -> Result<&'static str, Failure> {
     Err(Failure::not_offered())
 }
 
