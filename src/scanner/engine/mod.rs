@@ -2,6 +2,7 @@
 
 mod advisories;
 mod archive;
+mod bytecode;
 mod file_name;
 pub(in crate::scanner) mod finding;
 mod identity;
@@ -10,6 +11,7 @@ mod maven_version;
 mod metadata;
 mod notes;
 mod presence;
+mod reach;
 mod walk;
 mod wording;
 
@@ -92,11 +94,18 @@ pub(in crate::scanner) fn analyze(
     if matches!(walked, Err(Halt::Stopped)) {
         return Err(AnalyzeError::Stopped);
     }
-    let Walk { notes, mut seen, .. } = walk;
+    let Walk { mut notes, mut seen, code, has_unread, .. } = walk;
     seen.sort_by(|left, right| left.path.cmp(&right.path));
     let identities: Vec<Identity> = seen.iter().map(|seen| identity::identify(seen, advisories)).collect();
-    let presence = Presence::new(&seen, walked.is_ok());
-    let findings = findings(&seen, &identities, advisories, &presence);
+    let presence = Presence::new(&seen, walked.is_ok() && !has_unread);
+    let mut findings = findings(&seen, &identities, advisories, &presence);
+    let chains = reach::annotate(&mut findings, &code, advisories);
+    if code.graph.damaged > 0 {
+        notes.add(format!("{} class files could not be read as classes; their calls are not known.", code.graph.damaged));
+    }
+    if code.graph.is_cut {
+        notes.add("There are more classes and calls than are looked at: the calls of the rest are not known.".to_owned());
+    }
     let mut summary = summary(&seen, &identities, advisories);
     summary.notes = notes.into_lines();
     if zip.declared_entries() == 0 {
@@ -109,7 +118,7 @@ pub(in crate::scanner) fn analyze(
         summary.notes.push(why_nothing(&summary));
     }
     watch.set_progress(100);
-    Ok(Analysis { findings, components: Vec::new(), chains: Vec::new(), summary })
+    Ok(Analysis { findings, components: Vec::new(), chains, summary })
 }
 
 fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {

@@ -7,6 +7,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use super::archive::{Entry, EntryError, Source, ZipFile};
+use super::bytecode::Code;
 use super::finding::Watch;
 use super::metadata::{self, Coordinates, Manifest};
 use super::notes::{Notes, short};
@@ -29,6 +30,8 @@ const WALK_PERCENT: u64 = 90;
 pub(super) struct Seen {
     /// `app.war!/WEB-INF/lib/x.jar`.
     pub(super) path: String,
+    /// Its place in [`Code::archives`].
+    place: u32,
     pub(super) poms: Vec<Pom>,
     pub(super) manifest: Option<Manifest>,
     /// Packages that have classes, `org/example/core`.
@@ -77,17 +80,34 @@ pub(super) struct Walk<'a> {
     held: u64,
     pub(super) notes: Notes,
     pub(super) seen: Vec<Seen>,
+    pub(super) code: Code,
+    /// Whether an archive inside could not be read.
+    pub(super) has_unread: bool,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(limits: &'a Limits, clock: &'a Clock, watch: &'a Watch, names_class: &'a dyn Fn(&str) -> bool) -> Self {
         let (notes, seen, started) = (Notes::default(), Vec::new(), clock.now());
-        Self { limits, clock, watch, names_class, started, entries: 0, inflated: 0, held: 0, notes, seen }
+        Self {
+            limits,
+            clock,
+            watch,
+            names_class,
+            started,
+            entries: 0,
+            inflated: 0,
+            held: 0,
+            notes,
+            seen,
+            code: Code::default(),
+            has_unread: false,
+        }
     }
 
     /// Walks `zip`, which is called `path`, and all archives in it.
     pub(super) fn archive(&mut self, zip: &ZipFile, path: String, depth: u32) -> Result<(), Halt> {
-        let mut seen = Seen { path, ..Seen::default() };
+        let place = self.code.archive(&path);
+        let mut seen = Seen { path, place, ..Seen::default() };
         let outcome = self.entries(zip, &mut seen, depth);
         self.seen.push(seen);
         outcome
@@ -164,9 +184,17 @@ impl<'a> Walk<'a> {
         let name = entry.name.as_str();
         if let Some(class) = name.strip_suffix(".class") {
             self.class(class, seen);
+            self.code(zip, entry, seen, depth)?;
         } else if name.eq_ignore_ascii_case("META-INF/MANIFEST.MF") {
             if let Some(content) = self.metadata(zip, entry, seen)? {
                 seen.manifest = Some(Manifest::read(&content));
+                if depth == 0 {
+                    self.code.manifest(&content);
+                }
+            }
+        } else if is_wiring(name) {
+            if let Some(content) = self.metadata(zip, entry, seen)? {
+                self.code.xml(name, &content);
             }
         } else if let Some(kind) = pom_kind(name) {
             if let Some(content) = self.metadata(zip, entry, seen)? {
@@ -174,7 +202,21 @@ impl<'a> Walk<'a> {
             }
         } else if is_archive_name(name) {
             seen.nested += 1;
+            self.code.carries();
             self.nested(zip, entry, &seen.path, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a class or leaves it out; the walk goes on.
+    fn code(&mut self, zip: &ZipFile, entry: &Entry, seen: &mut Seen, depth: u32) -> Result<(), Halt> {
+        let own = application_class(&entry.name).is_some();
+        if entry.name.starts_with("META-INF/") || entry.name.ends_with("module-info.class") {
+            return Ok(());
+        }
+        match self.inflate(zip, entry, &seen.path, self.code.graph.most_bytes())? {
+            Some(mut content) => self.code.graph.add(&mut content, seen.place, own || depth == 0),
+            None => self.code.graph.miss(),
         }
         Ok(())
     }
@@ -216,7 +258,7 @@ impl<'a> Walk<'a> {
     fn nested(&mut self, zip: &ZipFile, entry: &Entry, outer: &str, depth: u32) -> Result<(), Halt> {
         let path = format!("{outer}!/{}", bounded(entry.name.trim_start_matches('/')));
         if depth > self.limits.depth {
-            self.notes.add(format!(
+            self.unread(format!(
                 "{} lies deeper than {} archives in each other and was not read.",
                 short(&path),
                 self.limits.depth
@@ -226,12 +268,15 @@ impl<'a> Walk<'a> {
         if entry.is_stored() {
             match zip.stored(entry) {
                 Ok(source) => return self.inner(source, path, depth),
-                Err(error) => self.notes.add(format!("{} was not read: {error}.", short(&path))),
+                Err(error) => self.unread(format!("{} was not read: {error}.", short(&path))),
             }
             return Ok(());
         }
         let room = self.limits.nested_bytes.saturating_sub(self.held);
-        let Some(content) = self.inflate(zip, entry, outer, room)? else { return Ok(()) };
+        let Some(content) = self.inflate(zip, entry, outer, room)? else {
+            self.has_unread = true;
+            return Ok(());
+        };
         let size = content.len() as u64;
         self.held += size;
         let outcome = self.inner(Source::memory(content), path, depth);
@@ -243,8 +288,13 @@ impl<'a> Walk<'a> {
         if let Ok(zip) = ZipFile::open(source) {
             return self.archive(&zip, path, depth);
         }
-        self.notes.add(format!("{} is named like an archive but cannot be read as one.", short(&path)));
+        self.unread(format!("{} is named like an archive but cannot be read as one.", short(&path)));
         Ok(())
+    }
+
+    fn unread(&mut self, note: String) {
+        self.has_unread = true;
+        self.notes.add(note);
     }
 
     /// The content of an entry, or a note why there is none.
@@ -363,6 +413,12 @@ fn pom_kind(name: &str) -> Option<PomKind> {
         ["pom.xml", _, _, "maven", "META-INF"] => Some(PomKind::Xml),
         _ => None,
     }
+}
+
+/// Whether a file may say which classes a web application starts.
+fn is_wiring(name: &str) -> bool {
+    let inside = |folder| name.strip_prefix(folder).is_some_and(|rest: &str| rest.len() > 4 && rest.ends_with(".xml"));
+    inside("WEB-INF/") || inside("BOOT-INF/classes/")
 }
 
 /// Whether a file of this name is an archive that may hold components.

@@ -37,6 +37,7 @@ pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) 
         evidence: evidence(found, hit, id, lacks_classes),
         published: hit.advisory.published.clone(),
         confidence: confidence(found, hit, lacks_classes),
+        flow: Vec::new(),
         reachability: lacks_classes.then_some(Reachability::NotPresent),
     }
 }

@@ -72,7 +72,7 @@ fn detail(task: &TaskRecord, number: u64, finding: Finding) -> Option<VulDetail>
         poc_script: String::new(),
         poc_script_output: String::new(),
         fix_suggestion,
-        code_flow: Vec::new(),
+        code_flow: finding.flow,
         code_snippet: Vec::new(),
         component_task: true,
         aliases: finding.aliases,

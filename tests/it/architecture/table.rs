@@ -179,6 +179,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),
     ("csv", &["scanner::engine"]),
+    ("cafebabe", &["scanner::engine"]),
     ("typst", &["scanner::report"]),
     ("typst_pdf", &["scanner::report"]),
     ("typst_layout", &["scanner::report"]),

@@ -30,7 +30,8 @@ struct Flaw {
 /// Gives every advisory on the list its classes.
 pub(super) fn apply(advisories: &mut [Advisory]) -> Result<(), String> {
     let list: List = toml::from_str(TEXT).map_err(|error| error.to_string())?;
-    let by_id: HashMap<&str, &Flaw> = list.flaw.iter().flat_map(|flaw| flaw.ids.iter().map(move |id| (id.as_str(), flaw))).collect();
+    let by_id: HashMap<&str, &Flaw> =
+        list.flaw.iter().flat_map(|flaw| flaw.ids.iter().map(move |id| (id.as_str(), flaw))).collect();
     for advisory in advisories {
         if let Some(flaw) = advisory.ids.iter().find_map(|id| by_id.get(id.as_str())) {
             advisory.classes.clone_from(&flaw.classes);

@@ -96,6 +96,14 @@ impl Advisories {
         self.tails.contains(tail(class))
     }
 
+    /// What is called by whoever uses the vulnerable part of the flaw with one of `ids`, and whether it is loaded by configuration.
+    pub(in crate::scanner::engine) fn reach_of(&self, package: &str, ids: &[String]) -> Option<(&[String], bool)> {
+        let places = self.by_package.get(package)?;
+        let mut about = places.iter().filter_map(|at| self.list.get(*at));
+        let advisory = about.find(|one| !one.reach.is_empty() && one.ids.iter().any(|id| ids.contains(id)))?;
+        Some((&advisory.reach, advisory.is_configured))
+    }
+
     /// Every advisory about `package` (`group:artifact`), with what it says about it.
     pub(in crate::scanner::engine) fn about<'a>(
         &'a self,
