@@ -3,6 +3,7 @@
 mod advisories;
 mod archive;
 mod bytecode;
+mod entry_names;
 mod file_name;
 pub(in crate::scanner) mod finding;
 mod identity;
@@ -16,6 +17,9 @@ mod walk;
 mod wording;
 
 #[cfg(test)]
+#[path = "../../../tests/it/support/class_file.rs"]
+mod class_file;
+#[cfg(test)]
 mod test_data;
 #[cfg(test)]
 mod tests_artifacts;
@@ -25,6 +29,8 @@ mod tests_database;
 mod tests_hostile;
 #[cfg(test)]
 mod tests_identity;
+#[cfg(test)]
+mod tests_reach;
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -2,12 +2,12 @@
 //! Draws no conclusions.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
-use std::hash::{BuildHasher as _, RandomState};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::archive::{Entry, EntryError, Source, ZipFile};
 use super::bytecode::Code;
+use super::entry_names::Names;
 use super::finding::Watch;
 use super::metadata::{self, Coordinates, Manifest};
 use super::notes::{Notes, short};
@@ -356,44 +356,6 @@ impl<'a> Walk<'a> {
 enum Refusal {
     Entry(EntryError),
     Walk(Halt),
-}
-
-/// Names of one archive that are worth a note.
-#[derive(Default)]
-struct Names {
-    state: RandomState,
-    hashes: HashSet<u64>,
-    twice: u64,
-    climbing: u64,
-    example: String,
-}
-
-impl Names {
-    fn look_at(&mut self, name: &str) {
-        if !self.hashes.insert(self.state.hash_one(name)) {
-            self.twice += 1;
-        }
-        if name.starts_with(['/', '\\']) || name.contains(':') || name.split(['/', '\\']).any(|part| part == "..") {
-            self.climbing += 1;
-            if self.example.is_empty() {
-                name.clone_into(&mut self.example);
-            }
-        }
-    }
-
-    fn report(&self, path: &str, notes: &mut Notes) {
-        let Self { twice, climbing, example, .. } = self;
-        if *twice > 0 {
-            notes.add(format!("{} has {twice} entries whose name it also gives to another; all of them were read.", short(path)));
-        }
-        if *climbing > 0 {
-            notes.add(format!(
-                "{} has {climbing} entries whose names point outside of it (for example {}); nothing was written anywhere.",
-                short(path),
-                short(example)
-            ));
-        }
-    }
 }
 
 /// The name of a class of the application itself, when it lies where web and boot archives have theirs.

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use tokio::sync::Semaphore;
 
+use crate::contract::chains::ExploitChain;
 use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::reports::ReportLanguage;
 use crate::contract::results::VulDetail;
@@ -36,6 +37,8 @@ pub(in crate::scanner) struct Content {
     pub(in crate::scanner) summary: ScanSummary,
     /// Most severe first.
     pub(in crate::scanner) findings: Vec<VulDetail>,
+    /// Most severe first.
+    pub(in crate::scanner) chains: Vec<ExploitChain>,
     pub(in crate::scanner) language: ReportLanguage,
 }
 

@@ -57,8 +57,8 @@ async fn content(app: &App, caller: &Caller, id: &str, language: ReportLanguage)
         return Err(Failure::bad(format!("There is a report once the scan has succeeded. This task is {status}.")));
     }
     let id = task.id.clone();
-    let loaded = app.store.run(move |store| Ok((store.summary(&id)?, store.findings(&id)?))).await;
-    let (summary, findings) = loaded.map_err(Failure::internal)?;
+    let loaded = app.store.run(move |store| Ok((store.summary(&id)?, store.findings(&id)?, store.chains(&id)?))).await;
+    let (summary, findings, chains) = loaded.map_err(Failure::internal)?;
     Ok(Content {
         task_id: task.id,
         project_name: task.project_name,
@@ -72,6 +72,7 @@ async fn content(app: &App, caller: &Caller, id: &str, language: ReportLanguage)
         stat: task.stat,
         summary: summary.unwrap_or_default(),
         findings,
+        chains,
         language,
     })
 }

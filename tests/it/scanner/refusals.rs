@@ -44,7 +44,6 @@ async fn what_is_not_offered_yet_is_404_and_says_so() {
     let scanner = spawn_scanner().await;
     let operations = [
         (Method::POST, "/api/v2/tasks/create-group"),
-        (Method::POST, "/api/v1/tasks/x/exploit-chains/search"),
         (Method::POST, "/api/v1/network-diagnostics"),
         (Method::GET, "/api/v1/network-diagnostics/x/next-stage"),
         (Method::GET, "/api/v1/domain-ownership/random-content"),
@@ -52,7 +51,6 @@ async fn what_is_not_offered_yet_is_404_and_says_so() {
         (Method::POST, "/api/v1/browsers"),
         (Method::POST, "/api/v1/sca/static-analyze/mvn"),
         (Method::POST, "/api/v1/sca/static-analyze/mvn/zip"),
-        (Method::POST, "/api/v1/shares/public/x/exploit-chains/y"),
     ];
     for (method, path) in operations {
         let answer = answer(scanner.request(method, path).bearer_auth(ACME)).await;

@@ -32,3 +32,9 @@ impl Default for Bounds {
         Self { class_bytes: 2 << 20, classes: 200_000, calls: 8_000_000, steps: 20_000_000 }
     }
 }
+
+/// Whether `bytes` can be read as a class.
+#[cfg(test)]
+pub(super) fn reads(mut bytes: Vec<u8>) -> bool {
+    reader::read(&mut bytes, true).is_some()
+}

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cafebabe::attributes::AttributeData;
 use cafebabe::bytecode::Opcode;
 use cafebabe::constant_pool::{BootstrapArgument, MethodHandle};
-use cafebabe::{ClassAccessFlags, ClassFile, MethodAccessFlags, parse_class};
+use cafebabe::{ClassFile, MethodAccessFlags, parse_class};
 
 use super::annotations::{self, Annotation};
 use super::hidden::{self, Texts, VISIBLE};
@@ -15,7 +15,6 @@ use super::hidden::{self, Texts, VISIBLE};
 pub(super) struct Class {
     pub(super) name: String,
     pub(super) parents: Vec<String>,
-    pub(super) is_interface: bool,
     pub(super) file: String,
     pub(super) annotations: Vec<Annotation>,
     pub(super) methods: Vec<Method>,
@@ -60,7 +59,6 @@ fn reduce(bytes: &[u8], class: &ClassFile<'_>, texts: Option<&Texts>) -> Class {
     let mut out = Class {
         name: class.this_class.to_string(),
         parents: class.super_class.iter().chain(&class.interfaces).map(ToString::to_string).collect(),
-        is_interface: class.access_flags.contains(ClassAccessFlags::INTERFACE),
         ..Class::default()
     };
     let mut bootstrap = &Vec::new();
