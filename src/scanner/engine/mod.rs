@@ -6,6 +6,7 @@ mod bytecode;
 mod entry_names;
 mod file_name;
 pub(in crate::scanner) mod finding;
+pub mod fuzzing;
 mod identity;
 mod matching;
 mod maven_version;

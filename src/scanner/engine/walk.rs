@@ -379,7 +379,9 @@ fn pom_kind(name: &str) -> Option<PomKind> {
 
 /// Whether a file may say which classes a web application starts.
 fn is_wiring(name: &str) -> bool {
-    let inside = |folder| name.strip_prefix(folder).is_some_and(|rest: &str| rest.len() > 4 && rest.ends_with(".xml"));
+    let inside = |folder| {
+        name.strip_prefix(folder).is_some_and(|rest: &str| rest.rsplit_once('.').is_some_and(|(_, ending)| ending == "xml"))
+    };
     inside("WEB-INF/") || inside("BOOT-INF/classes/")
 }
 

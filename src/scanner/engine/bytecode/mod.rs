@@ -34,7 +34,6 @@ impl Default for Bounds {
 }
 
 /// Whether `bytes` can be read as a class.
-#[cfg(test)]
 pub(super) fn reads(mut bytes: Vec<u8>) -> bool {
     reader::read(&mut bytes, true).is_some()
 }

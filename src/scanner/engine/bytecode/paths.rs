@@ -134,7 +134,7 @@ impl<'a> Paths<'a> {
     pub(in crate::scanner::engine) fn find(&self, target: &Target<'_>) -> Option<MethodId> {
         match target {
             Target::Archive(archive) => self.by_archive.get(archive).copied(),
-            Target::Named(names) => names.iter().flat_map(|name| self.named(name)).min_by_key(|id| self.length(*id)),
+            Target::Named(names) => names.iter().filter_map(|name| self.named(name)).min_by_key(|id| self.length(*id)),
         }
     }
 
