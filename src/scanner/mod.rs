@@ -19,6 +19,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[doc(hidden)]
+pub use engine::fuzzing;
 pub use engine::{
     DatabaseError as AdvisoryError, ImportError as AdvisoryImportError, ImportReport as AdvisoryImport,
     Skipped as SkippedAdvisories, Status as AdvisoryStatus,

@@ -54,6 +54,9 @@ pub(in crate::scanner) struct Finding {
     pub(in crate::scanner) references: Vec<String>,
     pub(in crate::scanner) published: String,
     pub(in crate::scanner) confidence: Confidence,
+    /// The path of calls to it as `codeFlow` has it (WIRE 6): file, line, columns; empty without one.
+    #[serde(default)]
+    pub(in crate::scanner) flow: Vec<serde_json::Value>,
     /// None where bytecode tells nothing.
     pub(in crate::scanner) reachability: Option<Reachability>,
 }

@@ -1,11 +1,17 @@
-//! What random bytes are thrown at: poms and lock files, as pure functions of the bytes. Only built for that.
+//! What the fuzz targets in `tests/fuzz` call: each reads bytes that somebody may have crafted, and must come back.
 
+use super::archive::{Source, ZipFile};
+use super::bytecode;
+use super::finding::Watch;
 use super::lock_files::{self, Kind};
 use super::maven_project::{PomFile, resolve};
-use crate::config::scanner::Sources;
+use super::metadata;
+use super::walk::Walk;
+use crate::config::scanner::{Archive, Sources};
+use crate::platform::clock::Clock;
 
 /// Small bounds, so that a run is short.
-const LIMITS: Sources = Sources {
+const SOURCES: Sources = Sources {
     upload_bytes: 1 << 20,
     analyses: 1,
     wait_seconds: 1,
@@ -18,14 +24,34 @@ const LIMITS: Sources = Sources {
     packages: 10_000,
 };
 
-/// Resolves the bytes as poms that lie in each other; a zero byte begins the next one.
-pub(in crate::scanner) fn poms(bytes: &[u8]) {
+/// Walks `bytes` as an archive, classes and inner archives included.
+pub fn zip(bytes: &[u8], limits: &Archive) {
+    let (clock, watch) = (Clock::system(), Watch::default());
+    let names_class = |class: &str| class.ends_with("Unsafe");
+    if let Ok(zip) = ZipFile::open(Source::memory(bytes.to_vec())) {
+        let mut walk = Walk::new(limits, &clock, &watch, &names_class);
+        let _ = walk.archive(&zip, "fuzz.jar".to_owned(), 0);
+        let _ = walk.code.paths().has_entries();
+    }
+}
+
+/// Reads `bytes` as a class.
+pub fn class(bytes: &[u8]) {
+    let _ = bytecode::reads(bytes.to_vec());
+}
+
+/// Reads `bytes` as what archives say of themselves, and resolves them as poms that lie in each other; a zero byte begins
+/// the next one.
+pub fn pom(bytes: &[u8]) {
+    let _ = metadata::pom_properties(bytes);
+    let _ = metadata::pom_xml(bytes);
+    let _ = metadata::Manifest::read(bytes);
     let file = |(at, content): (usize, &[u8])| PomFile { path: format!("{}pom.xml", "m/".repeat(at)), content: content.to_vec() };
-    let _ = resolve(bytes.split(|byte| *byte == 0).enumerate().map(file).collect(), &LIMITS);
+    let _ = resolve(bytes.split(|byte| *byte == 0).enumerate().map(file).collect(), &SOURCES);
 }
 
 /// Reads the bytes behind the first one as the kind of lock file that the first one chooses.
-pub(in crate::scanner) fn lock_file(bytes: &[u8]) {
+pub fn lock_file(bytes: &[u8]) {
     if let Some((kind, content)) = bytes.split_first()
         && let Some(kind) = Kind::ALL.get(usize::from(*kind) % Kind::ALL.len())
     {
@@ -38,7 +64,7 @@ mod tests {
     #[test]
     fn the_targets_take_any_bytes() {
         for bytes in [&b""[..], b"\x00", b"\x00<project/>\x00<project><artifactId>a</artifactId></project>", b"\x04[[package]]"] {
-            super::poms(bytes);
+            super::pom(bytes);
             super::lock_file(bytes);
         }
     }

@@ -2,14 +2,14 @@
 
 mod advisories;
 mod archive;
+mod bytecode;
 mod components;
 pub(in crate::scanner) mod composition;
 mod ecosystem;
 mod entry_names;
 mod file_name;
 pub(in crate::scanner) mod finding;
-#[cfg(any(test, fuzzing))]
-pub(in crate::scanner) mod fuzzing;
+pub mod fuzzing;
 mod identity;
 mod lock_files;
 mod matching;
@@ -17,11 +17,16 @@ mod maven_project;
 mod maven_version;
 mod metadata;
 mod notes;
+mod presence;
+mod reach;
 mod sources;
 mod version_order;
 mod walk;
 mod wording;
 
+#[cfg(test)]
+#[path = "../../../tests/it/support/class_file.rs"]
+mod class_file;
 #[cfg(test)]
 mod test_data;
 #[cfg(test)]
@@ -32,6 +37,8 @@ mod tests_database;
 mod tests_hostile;
 #[cfg(test)]
 mod tests_identity;
+#[cfg(test)]
+mod tests_reach;
 #[cfg(test)]
 mod tests_sources;
 
@@ -44,11 +51,13 @@ pub use advisories::{DatabaseError, ImportError, ImportReport, Skipped, Status};
 use archive::{Source, ZipFile};
 use finding::{Analysis, Finding, Watch};
 use identity::{Identified, Identity};
+use presence::Presence;
 use walk::{Halt, Seen, Walk};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::scanner::Archive;
+use crate::contract::results::Reachability;
 use crate::contract::tasks::{ScanSummary, Unidentified};
 use crate::platform::clock::Clock;
 
@@ -97,15 +106,24 @@ pub(in crate::scanner) fn analyze(
     let zip = open(artifact, name)?;
     let names_class = |class: &str| advisories.names_class(class);
     let mut walk = Walk::new(limits, clock, watch, &names_class);
-    if matches!(walk.archive(&zip, name.to_owned(), 0), Err(Halt::Stopped)) {
+    let walked = walk.archive(&zip, name.to_owned(), 0);
+    if matches!(walked, Err(Halt::Stopped)) {
         return Err(AnalyzeError::Stopped);
     }
     beside(job, &mut walk)?;
-    let Walk { mut notes, mut seen, sources, .. } = walk;
+    let Walk { mut notes, mut seen, sources, code, has_unread, .. } = walk;
     seen.sort_by(|left, right| left.path.cmp(&right.path));
     let identities: Vec<Identity> = seen.iter().map(|seen| identity::identify(seen, advisories)).collect();
     let (declared, unresolved) = sources.identify(&limits.sources, &mut notes);
-    let findings = findings(&seen, &identities, &declared, advisories);
+    let presence = Presence::new(&seen, walked.is_ok() && !has_unread);
+    let mut findings = findings(&seen, &identities, &declared, advisories, &presence);
+    let chains = reach::annotate(&mut findings, &code, advisories);
+    if code.graph.damaged > 0 {
+        notes.add(format!("{} class files could not be read as classes; their calls are not known.", code.graph.damaged));
+    }
+    if code.graph.is_cut {
+        notes.add("There are more classes and calls than are looked at: the calls of the rest are not known.".to_owned());
+    }
     let mut summary = summary(&seen, &identities, &declared, advisories);
     summary.unidentified.extend(unresolved);
     summary.notes = notes.into_lines();
@@ -121,7 +139,7 @@ pub(in crate::scanner) fn analyze(
     let everything = identities.iter().flat_map(|one| &one.components).chain(&declared);
     let components = components::rows(everything, &findings, advisories);
     watch.set_progress(100);
-    Ok(Analysis { findings, components, chains: Vec::new(), summary })
+    Ok(Analysis { findings, components, chains, summary })
 }
 
 fn open(artifact: &Path, name: &str) -> Result<ZipFile, AnalyzeError> {
@@ -159,8 +177,15 @@ fn beside(job: &Job, walk: &mut Walk<'_>) -> Result<(), AnalyzeError> {
     Ok(())
 }
 
-/// All flaws of all components, each once, the most severe first. `declared` are those that sources name.
-fn findings(seen: &[Seen], identities: &[Identity], declared: &[Identified], advisories: &Advisories) -> Vec<Finding> {
+/// All flaws of all components, each once, the most severe first and what is cleared last. `declared` are those that sources
+/// name.
+fn findings(
+    seen: &[Seen],
+    identities: &[Identity],
+    declared: &[Identified],
+    advisories: &Advisories,
+    presence: &Presence<'_>,
+) -> Vec<Finding> {
     let mut known = HashSet::new();
     let mut all: Vec<Finding> = Vec::new();
     let built = seen.iter().zip(identities);
@@ -168,10 +193,8 @@ fn findings(seen: &[Seen], identities: &[Identity], declared: &[Identified], adv
     for (seen, found) in built.chain(declared.iter().map(|found| (None, found))) {
         let package = found.coordinates.package();
         for hit in matching::matches(advisories, &package, &found.coordinates) {
-            let named = &hit.advisory.classes;
-            let is_absent = |seen: &Seen| named.iter().all(|class| !seen.classes.contains(class));
-            let lacks_classes = !named.is_empty() && !found.is_embedded && seen.is_some_and(is_absent);
-            let finding = wording::finding(found, &hit, lacks_classes);
+            let lacks = seen.is_some_and(|seen| presence.lacks(seen, found, &hit));
+            let finding = wording::finding(found, &hit, lacks);
             if known.insert(finding.fingerprint.clone()) {
                 all.push(finding);
             }
@@ -183,7 +206,8 @@ fn findings(seen: &[Seen], identities: &[Identity], declared: &[Identified], adv
 
 fn order(finding: &Finding) -> impl Ord + '_ {
     let id = finding.cve_ids.first().or_else(|| finding.aliases.first());
-    (finding.severity, &finding.component.name, &finding.component.version, id, &finding.component.path)
+    let is_cleared = finding.reachability == Some(Reachability::NotPresent);
+    (is_cleared, finding.severity, &finding.component.name, &finding.component.version, id, &finding.component.path)
 }
 
 fn summary(seen: &[Seen], identities: &[Identity], declared: &[Identified], advisories: &Advisories) -> ScanSummary {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::archive::{Entry, EntryError, Source, ZipFile};
+use super::bytecode::Code;
 use super::entry_names::Names;
 use super::finding::Watch;
 use super::metadata::{self, Coordinates, Manifest};
@@ -30,12 +31,16 @@ const WALK_PERCENT: u64 = 90;
 pub(super) struct Seen {
     /// `app.war!/WEB-INF/lib/x.jar`.
     pub(super) path: String,
+    /// Its place in [`Code::archives`].
+    place: u32,
     pub(super) poms: Vec<Pom>,
     pub(super) manifest: Option<Manifest>,
     /// Packages that have classes, `org/example/core`.
     pub(super) packages: BTreeSet<String>,
     /// Classes that some advisory names, `org/example/Unsafe`.
     pub(super) classes: BTreeSet<String>,
+    /// Whether a part of it could not be read.
+    pub(super) is_damaged: bool,
     /// Archives inside it, whether they could be read or not.
     pub(super) nested: u64,
 }
@@ -80,6 +85,9 @@ pub(super) struct Walk<'a> {
     pub(super) sources: Sources,
     /// Everything else is passed over: the archive lies beside the artifact and is no part of it.
     pub(super) only_sources: bool,
+    pub(super) code: Code,
+    /// Whether an archive inside could not be read.
+    pub(super) has_unread: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -99,12 +107,15 @@ impl<'a> Walk<'a> {
             seen,
             sources,
             only_sources: false,
+            code: Code::default(),
+            has_unread: false,
         }
     }
 
     /// Walks `zip`, which is called `path`, and all archives in it.
     pub(super) fn archive(&mut self, zip: &ZipFile, path: String, depth: u32) -> Result<(), Halt> {
-        let mut seen = Seen { path, ..Seen::default() };
+        let place = self.code.archive(&path);
+        let mut seen = Seen { path, place, ..Seen::default() };
         let outcome = self.entries(zip, &mut seen, depth);
         if !self.only_sources {
             self.seen.push(seen);
@@ -127,6 +138,7 @@ impl<'a> Walk<'a> {
                 }
                 Ok(None) => break,
                 Err(error) => {
+                    seen.is_damaged = true;
                     self.notes.add(format!(
                         "The directory of {} is damaged after {count} entries ({error}); what follows was not read.",
                         short(&seen.path)
@@ -186,9 +198,17 @@ impl<'a> Walk<'a> {
             return Ok(());
         } else if let Some(class) = name.strip_suffix(".class") {
             self.class(class, seen);
+            self.code(zip, entry, seen, depth)?;
         } else if name.eq_ignore_ascii_case("META-INF/MANIFEST.MF") {
             if let Some(content) = self.metadata(zip, entry, seen)? {
                 seen.manifest = Some(Manifest::read(&content));
+                if depth == 0 {
+                    self.code.manifest(&content);
+                }
+            }
+        } else if is_wiring(name) {
+            if let Some(content) = self.metadata(zip, entry, seen)? {
+                self.code.xml(name, &content);
             }
         } else if let Some(kind) = pom_kind(name) {
             if let Some(content) = self.metadata(zip, entry, seen)? {
@@ -196,6 +216,7 @@ impl<'a> Walk<'a> {
             }
         } else if is_archive_name(name) {
             seen.nested += 1;
+            self.code.carries();
             self.nested(zip, entry, &seen.path, depth + 1)?;
         }
         Ok(())
@@ -210,8 +231,21 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
+    /// Reads a class or leaves it out; the walk goes on.
+    fn code(&mut self, zip: &ZipFile, entry: &Entry, seen: &mut Seen, depth: u32) -> Result<(), Halt> {
+        let own = application_class(&entry.name).is_some();
+        if entry.name.starts_with("META-INF/") || entry.name.ends_with("module-info.class") {
+            return Ok(());
+        }
+        match self.inflate(zip, entry, &seen.path, self.code.graph.most_bytes())? {
+            Some(mut content) => self.code.graph.add(&mut content, seen.place, own || depth == 0),
+            None => self.code.graph.miss(),
+        }
+        Ok(())
+    }
+
     fn class(&self, name: &str, seen: &mut Seen) {
-        let name = ["BOOT-INF/classes/", "WEB-INF/classes/"].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+        let name = application_class(name).unwrap_or(name);
         if (self.names_class)(name) {
             seen.classes.insert(name.to_owned());
         }
@@ -247,7 +281,7 @@ impl<'a> Walk<'a> {
     fn nested(&mut self, zip: &ZipFile, entry: &Entry, outer: &str, depth: u32) -> Result<(), Halt> {
         let path = format!("{outer}!/{}", bounded(entry.name.trim_start_matches('/')));
         if depth > self.limits.depth {
-            self.notes.add(format!(
+            self.unread(format!(
                 "{} lies deeper than {} archives in each other and was not read.",
                 short(&path),
                 self.limits.depth
@@ -257,12 +291,15 @@ impl<'a> Walk<'a> {
         if entry.is_stored() {
             match zip.stored(entry) {
                 Ok(source) => return self.inner(source, path, depth),
-                Err(error) => self.notes.add(format!("{} was not read: {error}.", short(&path))),
+                Err(error) => self.unread(format!("{} was not read: {error}.", short(&path))),
             }
             return Ok(());
         }
         let room = self.limits.nested_bytes.saturating_sub(self.held);
-        let Some(content) = self.inflate(zip, entry, outer, room)? else { return Ok(()) };
+        let Some(content) = self.inflate(zip, entry, outer, room)? else {
+            self.has_unread = true;
+            return Ok(());
+        };
         let size = content.len() as u64;
         self.held += size;
         let outcome = self.inner(Source::memory(content), path, depth);
@@ -274,8 +311,13 @@ impl<'a> Walk<'a> {
         if let Ok(zip) = ZipFile::open(source) {
             return self.archive(&zip, path, depth);
         }
-        self.notes.add(format!("{} is named like an archive but cannot be read as one.", short(&path)));
+        self.unread(format!("{} is named like an archive but cannot be read as one.", short(&path)));
         Ok(())
+    }
+
+    fn unread(&mut self, note: String) {
+        self.has_unread = true;
+        self.notes.add(note);
     }
 
     /// The content of an entry, or a note why there is none.
@@ -339,6 +381,11 @@ enum Refusal {
     Walk(Halt),
 }
 
+/// The name of a class of the application itself, when it lies where web and boot archives have theirs.
+pub(super) fn application_class(name: &str) -> Option<&str> {
+    ["BOOT-INF/classes/", "WEB-INF/classes/"].iter().find_map(|prefix| name.strip_prefix(prefix))
+}
+
 /// A name as part of a path: whole, unless it is absurdly long.
 fn bounded(name: &str) -> Cow<'_, str> {
     if name.len() <= MAX_NAME { Cow::Borrowed(name) } else { Cow::Owned(short(name)) }
@@ -351,6 +398,14 @@ fn pom_kind(name: &str) -> Option<PomKind> {
         ["pom.xml", _, _, "maven", "META-INF"] => Some(PomKind::Xml),
         _ => None,
     }
+}
+
+/// Whether a file may say which classes a web application starts.
+fn is_wiring(name: &str) -> bool {
+    let inside = |folder| {
+        name.strip_prefix(folder).is_some_and(|rest: &str| rest.rsplit_once('.').is_some_and(|(_, ending)| ending == "xml"))
+    };
+    inside("WEB-INF/") || inside("BOOT-INF/classes/")
 }
 
 /// Whether a file of this name is an archive that may hold components.

@@ -5,7 +5,7 @@ use super::finding::Finding;
 use super::identity::Identified;
 use super::matching::Match;
 use super::metadata::Coordinates;
-use crate::contract::results::{CodeExample, Component, Confidence, Evidence, FixReference, FixSuggestion};
+use crate::contract::results::{CodeExample, Component, Confidence, Evidence, FixReference, FixSuggestion, Reachability};
 use crate::platform::digest;
 
 const CATEGORY: &str = "Vulnerable Component";
@@ -37,7 +37,8 @@ pub(super) fn finding(found: &Identified, hit: &Match<'_>, lacks_classes: bool) 
         evidence: evidence(found, hit, id, lacks_classes),
         published: hit.advisory.published.clone(),
         confidence: confidence(found, hit, lacks_classes),
-        reachability: None,
+        flow: Vec::new(),
+        reachability: lacks_classes.then_some(Reachability::NotPresent),
     }
 }
 
@@ -87,7 +88,9 @@ fn evidence(found: &Identified, hit: &Match<'_>, id: &str, lacks_classes: bool) 
     if lacks_classes {
         let classes = hit.advisory.classes.join(", ");
         all.push(note(format!(
-            "The class the flaw is in ({classes}) is not in this archive; it may have been removed on purpose."
+            "The vulnerable class was looked for and is not there: {classes}, in {} and in everything beside and inside it. \
+             It was removed, or the distribution patched it out.",
+            found.path
         )));
     }
     all
@@ -95,10 +98,10 @@ fn evidence(found: &Identified, hit: &Match<'_>, id: &str, lacks_classes: bool) 
 
 /// As sure as the identification; one step less for each doubt.
 fn confidence(found: &Identified, hit: &Match<'_>, lacks_classes: bool) -> Confidence {
-    let doubts = [hit.is_end_unknown, lacks_classes].into_iter().filter(|doubt| *doubt).count();
-    match (found.confidence, doubts) {
-        (Confidence::High, 0) => Confidence::High,
-        (Confidence::High, 1) | (Confidence::Medium, 0) => Confidence::Medium,
+    match (found.confidence, hit.is_end_unknown) {
+        _ if lacks_classes => Confidence::Low,
+        (Confidence::High, false) => Confidence::High,
+        (Confidence::High, true) | (Confidence::Medium, false) => Confidence::Medium,
         _ => Confidence::Low,
     }
 }

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use tokio::sync::Semaphore;
 
+use crate::contract::chains::ExploitChain;
 use crate::contract::components::ComponentRow;
 use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::reports::{ReportLanguage, ReportType};
@@ -42,6 +43,8 @@ pub(in crate::scanner) struct Content {
     pub(in crate::scanner) findings: Vec<VulDetail>,
     /// By path.
     pub(in crate::scanner) components: Vec<ComponentRow>,
+    /// Most severe first.
+    pub(in crate::scanner) chains: Vec<ExploitChain>,
     pub(in crate::scanner) language: ReportLanguage,
 }
 

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::Content;
 use super::words::Words;
-use crate::contract::results::{Evidence, FixSuggestion, Severity, VulDetail};
+use crate::contract::chains::{ChainStep, ExploitChain};
+use crate::contract::results::{Evidence, FixSuggestion, Reachability, Severity, VulDetail};
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
 
@@ -21,6 +22,16 @@ pub(super) struct View {
     /// Said instead of findings when there are none.
     pub(super) nothing_found: Option<String>,
     pub(super) findings: Vec<Finding>,
+    /// Findings whose vulnerable class is not there: title and path.
+    pub(super) cleared: Vec<Fact>,
+    pub(super) chains: Vec<Chain>,
+}
+
+/// A chain as an ordered list.
+#[derive(Serialize)]
+pub(super) struct Chain {
+    pub(super) title: String,
+    pub(super) steps: Vec<String>,
 }
 
 /// A label and what belongs to it.
@@ -84,7 +95,14 @@ impl View {
                 .map(|part| Fact { label: text(&part.path), value: text(&part.reason) })
                 .collect(),
             notes: summary.notes.iter().map(|note| text(note)).collect(),
-            nothing_found: (total == 0).then(|| fill(words.nothing_found, &[&data.0, &data.1])),
+            nothing_found: content.findings.is_empty().then(|| fill(words.nothing_found, &[&data.0, &data.1])),
+            cleared: content
+                .findings
+                .iter()
+                .filter(|finding| finding.row.reachability == Some(Reachability::NotPresent))
+                .map(|finding| Fact { label: text(&finding.row.title), value: text(&finding.row.component.path) })
+                .collect(),
+            chains: content.chains.iter().map(chain).collect(),
             findings: content.findings.iter().zip(1..).map(|(finding, number)| Finding::new(finding, number, words)).collect(),
         }
     }
@@ -172,12 +190,22 @@ fn finding_facts(finding: &VulDetail, words: &'static Words) -> Vec<Fact> {
         (words.affected, finding.affected_range.clone()),
         (words.fixed, row.fixed_version.clone().unwrap_or_else(|| words.no_fix.to_owned())),
         (words.confidence, words.confidence(row.confidence).to_owned()),
+        (words.reachability, row.reachability.map(|one| words.reachability(one).to_owned()).unwrap_or_default()),
         (words.published, finding.published.clone()),
     ]
     .into_iter()
     .filter(|(_, value)| !value.trim().is_empty())
     .map(|(label, value)| Fact { label: label.to_owned(), value: text(&value) })
     .collect()
+}
+
+fn chain(chain: &ExploitChain) -> Chain {
+    let step = |step: &ChainStep| {
+        let line = step.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let request = [step.api_method.as_str(), step.api_path.as_str()].join(" ");
+        text(format!("{request} {}.{}{line} ({})", step.class_name, step.method, step.path).trim())
+    };
+    Chain { title: text(&chain.title), steps: chain.steps.iter().map(step).collect() }
 }
 
 fn seen(evidence: &Evidence) -> Fact {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::contract::reports::ReportLanguage;
-use crate::contract::results::{Confidence, Severity};
+use crate::contract::results::{Confidence, Reachability, Severity};
 
 /// Headings, labels and sentences. `{}` stands where a value goes.
 #[derive(Serialize)]
@@ -57,8 +57,14 @@ pub(super) struct Words {
     pub(super) references: &'static str,
     pub(super) unknown: &'static str,
     pub(super) missing_glyphs: &'static str,
+    pub(super) reachability: &'static str,
+    pub(super) cleared: &'static str,
+    pub(super) cleared_lead: &'static str,
+    pub(super) chains: &'static str,
+    pub(super) chains_lead: &'static str,
     severities: [&'static str; 4],
     confidences: [&'static str; 3],
+    reachabilities: [&'static str; 4],
 }
 
 impl Words {
@@ -76,6 +82,16 @@ impl Words {
             Severity::High => high,
             Severity::Medium => medium,
             Severity::Low => low,
+        }
+    }
+
+    pub(super) const fn reachability(&self, reachability: Reachability) -> &'static str {
+        let [reachable, no_path, unknown, not_present] = self.reachabilities;
+        match reachability {
+            Reachability::Reachable => reachable,
+            Reachability::PresentNoPath => no_path,
+            Reachability::Unknown => unknown,
+            Reachability::NotPresent => not_present,
         }
     }
 
@@ -140,8 +156,19 @@ static ENGLISH: Words = Words {
     references: "References",
     unknown: "unknown",
     missing_glyphs: "Kinds of characters that no installed font can draw, shown by their code instead: {}.",
+    reachability: "Reachability",
+    cleared: "Cleared by class presence",
+    cleared_lead: "The version of these matches an advisory, but the vulnerable class is nowhere in the artifact. They are not counted.",
+    chains: "Exploit chains",
+    chains_lead: "How a request leads to vulnerable code, step by step. Derived from bytecode, not executed.",
     severities: ["Critical", "High", "Medium", "Low"],
     confidences: ["high", "medium", "low"],
+    reachabilities: [
+        "reachable: calls lead from an entry point to it",
+        "present, no path of calls seen",
+        "unknown",
+        "not present: the vulnerable class is not there",
+    ],
 };
 
 static CHINESE: Words = Words {
@@ -194,6 +221,12 @@ static CHINESE: Words = Words {
     references: "参考资料",
     unknown: "未知",
     missing_glyphs: "有 {} 种字符没有可用字体，以编码代替显示。",
+    reachability: "可达性",
+    cleared: "因类不存在而排除",
+    cleared_lead: "下列组件的版本符合公告，但制品中没有存在缺陷的类，因此不计入统计。",
+    chains: "利用链",
+    chains_lead: "请求如何一步步到达存在缺陷的代码。由字节码推导得出，未经执行。",
     severities: ["严重", "高危", "中危", "低危"],
     confidences: ["高", "中", "低"],
+    reachabilities: ["可达：从入口点有调用路径", "存在，未见调用路径", "未知", "不存在：没有存在缺陷的类"],
 };

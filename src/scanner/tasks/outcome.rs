@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::contract::chains::{ChainStep, ExploitChain, StepKind};
-use crate::contract::results::{Severity, VulDetail, VulRow};
+use crate::contract::results::{Reachability, Severity, VulDetail, VulRow};
 use crate::contract::tasks::ResultsStat;
 use crate::scanner::engine::finding::{Analysis, Chain, Finding};
 use crate::scanner::store::results::Results;
@@ -25,17 +25,21 @@ pub(super) fn success(task: &TaskRecord, mut analysis: Analysis) -> Outcome {
         .zip(1..)
         .filter_map(|(finding, number)| detail(task, number, finding))
         .collect();
-    let stat = count(findings.iter().map(|finding| finding.row.severity));
+    let stat = count(findings.iter().map(|finding| &finding.row));
     let chains = analysis.chains.into_iter().filter_map(|chain| self::chain(task, chain, &findings)).collect();
     Outcome::Success(Box::new(Results { chains, components: analysis.components, summary: analysis.summary, stat, findings }))
 }
 
-/// Counts by severity.
-pub(in crate::scanner) fn count(severities: impl Iterator<Item = Severity>) -> ResultsStat {
-    severities.fold(ResultsStat::default(), |mut stat, severity| {
+/// Counts by severity. What class presence cleared is counted apart.
+pub(in crate::scanner) fn count<'a>(rows: impl Iterator<Item = &'a VulRow>) -> ResultsStat {
+    rows.fold(ResultsStat::default(), |mut stat, row| {
+        if row.reachability == Some(Reachability::NotPresent) {
+            stat.cleared_count += 1;
+            return stat;
+        }
         stat.total += 1;
         stat.purchased += 1;
-        match severity {
+        match row.severity {
             Severity::Critical => stat.critical_count += 1,
             Severity::High => stat.high_count += 1,
             Severity::Medium => stat.medium_count += 1,
@@ -74,7 +78,7 @@ fn detail(task: &TaskRecord, number: u64, finding: Finding) -> Option<VulDetail>
         poc_script: String::new(),
         poc_script_output: String::new(),
         fix_suggestion,
-        code_flow: Vec::new(),
+        code_flow: finding.flow,
         code_snippet: Vec::new(),
         component_task: true,
         aliases: finding.aliases,

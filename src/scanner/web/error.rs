@@ -89,11 +89,6 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, codes::NOT_FOUND, "There is no such share, or it has ended.")
     }
 
-    /// 404: an operation of the interface that this service does not have.
-    pub(super) fn not_offered() -> Self {
-        Self::new(StatusCode::NOT_FOUND, codes::NOT_FOUND, "This operation is not offered by this service yet.")
-    }
-
     /// 404: no operation at all.
     pub(super) fn no_operation() -> Self {
         Self::new(StatusCode::NOT_FOUND, codes::NOT_FOUND, "There is no operation at this path.")

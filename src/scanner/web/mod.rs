@@ -4,6 +4,7 @@
 mod admission;
 mod bootstrap;
 mod browsers;
+mod chains;
 mod codes;
 mod components;
 mod composition;

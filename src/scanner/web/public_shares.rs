@@ -7,6 +7,7 @@ use super::App;
 use super::codes::Try;
 use super::error::Failure;
 use super::extract::Body;
+use crate::contract::chains::ExploitChain;
 use crate::contract::ids::VulId;
 use crate::contract::shares::{ExtractShare, PublicShare, ShareType};
 use crate::platform::clock::Timestamp;
@@ -46,6 +47,25 @@ pub(super) async fn extract_finding(
     finding(&app, share, &path.1).await
 }
 
+/// `POST /shares/public/{shareId}/exploit-chains/{vulId}`.
+pub(super) async fn extract_chain(
+    app: web::Data<App>,
+    path: web::Path<(String, String)>,
+    Body(body): Body<ExtractShare>,
+) -> Result<HttpResponse, Failure> {
+    let share = open(&app, &path.0, Some(body)).await?;
+    let id: VulId = path.1.parse().map_err(|_| Failure::not_found("exploit chain"))?;
+    let task = share.task_id.clone();
+    let found = app.store.run(move |store| store.chain(&task, &id)).await.map_err(Failure::internal)?;
+    let found = found.filter(|chain| shows(&share, chain));
+    found.map(|chain| HttpResponse::Ok().json(chain)).ok_or_else(|| Failure::not_found("exploit chain"))
+}
+
+/// A chain shows every finding it leads to, so all of them have to be shared.
+fn shows(share: &ShareRecord, chain: &ExploitChain) -> bool {
+    share.share_type == ShareType::Report || chain.vul_ids.iter().all(|id| share.vul_ids.contains(id))
+}
+
 /// The share, if it stands and the code (when it has one) is right.
 async fn open(app: &App, id: &str, extract: Option<ExtractShare>) -> Result<ShareRecord, Failure> {
     let id = id.parse().map_err(|_| Failure::no_share())?;
@@ -65,10 +85,11 @@ async fn content(app: &App, share: ShareRecord) -> Result<HttpResponse, Failure>
     let (account, id) = (share.account.clone(), share.task_id.clone());
     let found = app
         .store
-        .run(move |store| Ok((store.task(&account, &id)?, store.finding_rows(&id)?)))
+        .run(move |store| Ok((store.task(&account, &id)?, store.finding_rows(&id)?, store.chains(&id)?)))
         .await
         .map_err(Failure::internal)?;
-    let (Some(task), mut vuls) = found else { return Err(Failure::no_share()) };
+    let (Some(task), mut vuls, mut chains) = found else { return Err(Failure::no_share()) };
+    chains.retain(|chain| shows(&share, chain));
     if share.share_type == ShareType::Vul {
         vuls.retain(|row| share.vul_ids.contains(&row.vul_id));
     }
@@ -80,9 +101,9 @@ async fn content(app: &App, share: ShareRecord) -> Result<HttpResponse, Failure>
         task_id: task.id,
         expired_at: share.expired_at.map(Timestamp::rfc3339),
         need_extraction_code: share.code_hash.is_some(),
-        results_stat: count(vuls.iter().map(|row| row.severity)),
+        results_stat: count(vuls.iter()),
         vuls,
-        exploit_chains: Vec::new(),
+        exploit_chains: chains,
     }))
 }
 

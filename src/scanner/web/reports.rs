@@ -61,8 +61,9 @@ async fn content(app: &App, caller: &Caller, id: &str, language: ReportLanguage)
         return Err(Failure::bad(format!("There is a report once the scan has succeeded. This task is {status}.")));
     }
     let id = task.id.clone();
-    let loaded = app.store.run(move |store| Ok((store.summary(&id)?, store.findings(&id)?, store.components(&id)?))).await;
-    let (summary, findings, components) = loaded.map_err(Failure::internal)?;
+    let loaded =
+        app.store.run(move |store| Ok((store.summary(&id)?, store.findings(&id)?, store.components(&id)?, store.chains(&id)?)));
+    let (summary, findings, components, chains) = loaded.await.map_err(Failure::internal)?;
     Ok(Content {
         task_id: task.id,
         project_name: task.project_name,
@@ -77,6 +78,7 @@ async fn content(app: &App, caller: &Caller, id: &str, language: ReportLanguage)
         summary: summary.unwrap_or_default(),
         findings,
         components,
+        chains,
         language,
     })
 }

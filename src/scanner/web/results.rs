@@ -10,7 +10,7 @@ use super::extract::Body;
 use super::search::{self, Field, Kind, Row};
 use super::tasks;
 use crate::contract::ids::{TaskId, VulId};
-use crate::contract::results::{Stat, StatDetail, VulRow};
+use crate::contract::results::{Reachability, Stat, StatDetail, VulRow};
 use crate::contract::tasks::Search;
 use crate::scanner::identity::Caller;
 
@@ -39,7 +39,8 @@ pub(super) async fn get(app: web::Data<App>, caller: Caller, path: web::Path<(St
 pub(super) async fn stat(app: web::Data<App>, caller: Caller, path: web::Path<String>) -> Result<HttpResponse, Failure> {
     let task = tasks::find(&app, &caller, &path).await?;
     let mut groups = BTreeMap::new();
-    for row in rows(&app, task.id).await? {
+    let counted = |row: &VulRow| row.reachability != Some(Reachability::NotPresent);
+    for row in rows(&app, task.id).await?.into_iter().filter(counted) {
         *groups.entry((row.severity, row.category, row.cwe_id)).or_insert(0_u64) += 1;
     }
     let detail = groups.into_iter().map(|((severity, category, cwe_id), count)| StatDetail { category, cwe_id, severity, count });

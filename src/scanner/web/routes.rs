@@ -4,11 +4,10 @@ use actix_web::{Resource, Route, web};
 
 use super::error::Failure;
 use super::{
-    bootstrap, browsers, components, composition, diagnostics, domains, files, public_shares, reports, results, shares,
+    bootstrap, browsers, chains, components, composition, diagnostics, domains, files, public_shares, reports, results, shares,
     task_groups, tasks,
 };
 use crate::contract::paths;
-use crate::scanner::identity::Caller;
 
 /// The prefix older clients use.
 const LEGACY_PREFIX: &str = "/oxpecker";
@@ -43,6 +42,7 @@ fn operations(to: &mut web::ServiceConfig) {
         .service(on(paths::COMPONENTS_SEARCH, "POST", [web::post().to(components::search)]))
         .service(on(paths::SCA_MAVEN, "POST", [web::post().to(composition::pom)]))
         .service(on(paths::SCA_MAVEN_ZIP, "POST", [web::post().to(composition::poms)]))
+        .service(on(paths::CHAINS_SEARCH, "POST", [web::post().to(chains::search)]))
         .service(on(paths::REPORT, "GET", [web::get().to(reports::get)]))
         .service(on(paths::SHARES, "POST", [web::post().to(shares::create)]))
         .service(on(paths::SHARES_SEARCH, "POST", [web::post().to(shares::search)]))
@@ -54,10 +54,7 @@ fn operations(to: &mut web::ServiceConfig) {
     let finding = [web::get().to(public_shares::get_finding), web::post().to(public_shares::extract_finding)];
     to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
         .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
-        .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(not_offered_publicly)]));
-    for path in [paths::CHAINS_SEARCH] {
-        to.service(on(path, "POST", [web::post().to(not_offered)]));
-    }
+        .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(public_shares::extract_chain)]));
     to.service(on(paths::DIAGNOSTICS, "POST", [web::post().to(diagnostics::create)]))
         .service(on(paths::DIAGNOSTICS_NEXT, "GET", [web::get().to(diagnostics::next_stage)]))
         .service(on(paths::DOMAIN_CONTENT, "GET", [web::get().to(domains::content)]))
@@ -67,14 +64,6 @@ fn operations(to: &mut web::ServiceConfig) {
 fn on(path: &'static str, methods: &'static str, routes: impl IntoIterator<Item = Route>) -> Resource {
     let refuse = move || async move { Err::<&'static str, _>(Failure::wrong_method(methods)) };
     routes.into_iter().fold(web::resource(path), Resource::route).default_service(web::to(refuse))
-}
-
-async fn not_offered(_: Caller) -> Result<&'static str, Failure> {
-    Err(Failure::not_offered())
-}
-
-async fn not_offered_publicly() -> Result<&'static str, Failure> {
-    Err(Failure::not_offered())
 }
 
 async fn no_operation() -> Result<&'static str, Failure> {

@@ -216,6 +216,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("ipnet", &["config::scanner"]),
     ("semver", &["scanner::engine"]),
     ("pep440_rs", &["scanner::engine"]),
+    ("cafebabe", &["scanner::engine"]),
     ("typst", &["scanner::report"]),
     ("typst_pdf", &["scanner::report"]),
     ("typst_layout", &["scanner::report"]),

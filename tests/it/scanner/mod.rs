@@ -3,6 +3,7 @@
 mod bearers;
 mod bills;
 mod browsers;
+mod chains;
 mod components;
 mod composition;
 mod diagnostics;

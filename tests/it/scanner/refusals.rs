@@ -43,20 +43,6 @@ async fn every_operation_with_an_account_wants_a_credential() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_offered_yet_is_404_and_says_so() {
-    let scanner = spawn_scanner().await;
-    let operations = [
-        (Method::POST, "/api/v1/tasks/x/exploit-chains/search"),
-        (Method::POST, "/api/v1/shares/public/x/exploit-chains/y"),
-    ];
-    for (method, path) in operations {
-        let answer = answer(scanner.request(method, path).bearer_auth(ACME)).await;
-        assert!(answer.1["message"].as_str().unwrap().contains("not offered"), "{path}: {}", answer.1);
-        assert_refused(answer, 404, 4040);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_path_is_404_and_a_wrong_method_is_405_with_those_allowed() {
     let scanner = spawn_scanner().await;
     assert_refused(scanner.get(ACME, "/api/v1/nothing").await, 404, 4040);

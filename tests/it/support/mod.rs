@@ -1,5 +1,6 @@
 //! What tests of several rooms share: services on free ports, artifacts made on the spot, waiting without sleeping.
 
+pub(crate) mod class_file;
 pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod dns;

@@ -154,6 +154,8 @@ mod tests {
             cwes: Vec::new(),
             published: String::new(),
             classes: Vec::new(),
+            reach: Vec::new(),
+            is_configured: false,
             source,
             affected: vec![affected],
         }

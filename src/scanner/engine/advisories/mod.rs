@@ -1,5 +1,6 @@
 //! What is known about vulnerable versions: the model in memory, where it is kept, how it is imported. Reads no artifacts.
 
+mod classes;
 pub(in crate::scanner::engine) mod cvss;
 mod import;
 mod merge;
@@ -34,6 +35,8 @@ pub(in crate::scanner) struct Advisories {
     groups: HashMap<String, Vec<String>>,
     /// Classes that some advisory names.
     classes: HashSet<String>,
+    /// Package and name at the end of these, `lookup/JndiLookup`: how a class is known that was moved to another package.
+    tails: HashSet<String>,
     sources: Vec<String>,
     newest: String,
 }
@@ -44,6 +47,7 @@ impl Advisories {
         let mut all = Self { sources, newest, ..Self::default() };
         for (at, advisory) in list.iter().enumerate() {
             all.classes.extend(advisory.classes.iter().cloned());
+            all.tails.extend(advisory.classes.iter().map(|class| tail(class).to_owned()));
             for affected in &advisory.affected {
                 let places = all.by_package.entry(affected.ecosystem).or_default().entry(affected.package.clone()).or_default();
                 if places.last() != Some(&at) {
@@ -90,9 +94,17 @@ impl Advisories {
         self.groups.get(artifact).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether some advisory names this class, `org/example/Unsafe`.
+    /// Whether some advisory names this class, `org/example/Unsafe`, or it may be one of them in another package.
     pub(in crate::scanner::engine) fn names_class(&self, class: &str) -> bool {
-        self.classes.contains(class)
+        self.tails.contains(tail(class))
+    }
+
+    /// What is called by whoever uses the vulnerable part of the flaw with one of `ids`, and whether it is loaded by configuration.
+    pub(in crate::scanner::engine) fn reach_of(&self, package: &str, ids: &[String]) -> Option<(&[String], bool)> {
+        let places = self.by_package.get(&Ecosystem::Maven)?.get(package)?;
+        let mut about = places.iter().filter_map(|at| self.list.get(*at));
+        let advisory = about.find(|one| !one.reach.is_empty() && one.ids.iter().any(|id| ids.contains(id)))?;
+        Some((&advisory.reach, advisory.is_configured))
     }
 
     /// Every advisory about `package` of a world, with what it says about it.
@@ -110,6 +122,11 @@ impl Advisories {
             ))
         })
     }
+}
+
+/// The last package and the name of a class, `lookup/JndiLookup`.
+pub(in crate::scanner::engine) fn tail(class: &str) -> &str {
+    class.rmatch_indices('/').nth(1).and_then(|(at, _)| class.get(at + 1..)).unwrap_or(class)
 }
 
 /// The advisories in use, and the folder new ones appear in. Share it in an `Arc`.
@@ -177,7 +194,9 @@ fn starter_and(snapshot: &Snapshot) -> Result<Advisories, DatabaseError> {
     let mut all = Collection::default();
     starter::read().map_err(DatabaseError::Starter)?.into_iter().for_each(|advisory| all.add(advisory));
     snapshot.advisories.iter().cloned().for_each(|advisory| all.add(advisory));
-    Ok(Advisories::new(all.into_list(), snapshot.header.sources.clone()))
+    let mut list = all.into_list();
+    classes::apply(&mut list).map_err(DatabaseError::Starter)?;
+    Ok(Advisories::new(list, snapshot.header.sources.clone()))
 }
 
 /// What the database holds.

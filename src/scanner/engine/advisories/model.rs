@@ -32,6 +32,13 @@ pub(in crate::scanner::engine) struct Advisory {
     /// Classes without which the flaw cannot be there, `org/example/Unsafe`; empty when unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::scanner::engine) classes: Vec<String>,
+    /// What is called by whoever uses the vulnerable part: classes, or methods as `org/example/Unsafe.load`. From our own list,
+    /// never from a snapshot; empty when unknown.
+    #[serde(skip)]
+    pub(in crate::scanner::engine) reach: Vec<String>,
+    /// Whether the class is loaded by name from a configuration, which calls do not show.
+    #[serde(skip)]
+    pub(in crate::scanner::engine) is_configured: bool,
     /// Where title, severity and weaknesses come from.
     pub(in crate::scanner::engine) source: Source,
     pub(in crate::scanner::engine) affected: Vec<Affected>,

@@ -120,6 +120,8 @@ pub(super) fn read(record: Record) -> Reading {
         cwes: facts.cwe_ids.unwrap_or_default().into_iter().filter(|cwe| model::is_id(cwe)).collect(),
         published: model::day(&record.published.unwrap_or_default()),
         classes: Vec::new(),
+        reach: Vec::new(),
+        is_configured: false,
         source: Source::Osv,
         affected,
     })

@@ -63,6 +63,8 @@ fn advisory(entry: Entry) -> Result<Advisory, String> {
         cwes: entry.cwe,
         published: entry.published,
         classes: entry.classes,
+        reach: Vec::new(),
+        is_configured: false,
         source: Source::Starter,
         affected,
     })

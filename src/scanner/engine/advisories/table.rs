@@ -68,6 +68,8 @@ fn advisory(row: &csv::StringRecord) -> Result<Advisory, &'static str> {
         cwes: cwes.split(';').map(str::trim).filter(|cwe| model::is_id(cwe)).map(str::to_owned).collect(),
         published: model::day(published),
         classes: Vec::new(),
+        reach: Vec::new(),
+        is_configured: false,
         source: Source::Table,
         affected: vec![Affected {
             ecosystem: Ecosystem::Maven,

@@ -31,7 +31,6 @@ pub(in crate::scanner) enum Kind {
 }
 
 impl Kind {
-    #[cfg(any(test, fuzzing))]
     pub(in crate::scanner) const ALL: [Self; 10] = [
         Self::PackageLock,
         Self::Shrinkwrap,

@@ -1,0 +1,161 @@
+//! Reads one class file into names and calls. A class that cannot be read is damaged, never a crash.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cafebabe::attributes::AttributeData;
+use cafebabe::bytecode::Opcode;
+use cafebabe::constant_pool::{BootstrapArgument, MethodHandle};
+use cafebabe::{ClassFile, MethodAccessFlags, parse_class};
+
+use super::annotations::{self, Annotation};
+use super::hidden::{self, Texts, VISIBLE};
+
+/// A class as it is handed to the graph; texts are borrowed for that moment.
+#[derive(Debug, Default)]
+pub(super) struct Class {
+    pub(super) name: String,
+    pub(super) parents: Vec<String>,
+    pub(super) file: String,
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) methods: Vec<Method>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Method {
+    pub(super) name: String,
+    pub(super) descriptor: String,
+    pub(super) is_static: bool,
+    pub(super) is_public: bool,
+    pub(super) has_body: bool,
+    pub(super) line: u16,
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) calls: Vec<Call>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) owner: String,
+    pub(super) name: String,
+    pub(super) descriptor: String,
+    pub(super) line: u16,
+    /// Whether the class of the object decides which method runs.
+    pub(super) is_virtual: bool,
+}
+
+/// Reads `bytes`, which are changed on the way; `None` when they are no whole class.
+pub(super) fn read(bytes: &mut [u8], with_annotations: bool) -> Option<Class> {
+    let texts = hidden::hide(bytes)?;
+    let bytes: &[u8] = bytes;
+    // The parser checks, but a panic on bytes that somebody crafted must not end the analysis.
+    catch_unwind(AssertUnwindSafe(|| {
+        let class = parse_class(bytes).ok()?;
+        Some(reduce(bytes, &class, with_annotations.then_some(&texts)))
+    }))
+    .ok()
+    .flatten()
+}
+
+fn reduce(bytes: &[u8], class: &ClassFile<'_>, texts: Option<&Texts>) -> Class {
+    let mut out = Class {
+        name: class.this_class.to_string(),
+        parents: class.super_class.iter().chain(&class.interfaces).map(ToString::to_string).collect(),
+        ..Class::default()
+    };
+    let mut bootstrap = &Vec::new();
+    for attribute in &class.attributes {
+        match &attribute.data {
+            AttributeData::SourceFile(file) => out.file = file.to_string(),
+            AttributeData::BootstrapMethods(methods) => bootstrap = methods,
+            AttributeData::Other(raw) if attribute.name == VISIBLE => {
+                out.annotations = texts.map(|texts| annotations::read(bytes, texts, raw)).unwrap_or_default();
+            }
+            _ => {}
+        }
+    }
+    for method in &class.methods {
+        let mut one = Method {
+            name: method.name.to_string(),
+            descriptor: method.descriptor.to_string(),
+            is_static: method.access_flags.contains(MethodAccessFlags::STATIC),
+            is_public: method.access_flags.contains(MethodAccessFlags::PUBLIC),
+            ..Method::default()
+        };
+        for attribute in &method.attributes {
+            match &attribute.data {
+                AttributeData::Code(code) => {
+                    one.has_body = true;
+                    let lines = lines(code);
+                    one.line = lines.iter().map(|(_, line)| *line).min().unwrap_or(0);
+                    for (offset, opcode) in code.bytecode.iter().flat_map(|code| &code.opcodes) {
+                        let line = line_at(&lines, *offset);
+                        push_calls(&mut one.calls, opcode, bootstrap, line);
+                    }
+                }
+                AttributeData::Other(raw) if attribute.name == VISIBLE => {
+                    one.annotations = texts.map(|texts| annotations::read(bytes, texts, raw)).unwrap_or_default();
+                }
+                _ => {}
+            }
+        }
+        out.methods.push(one);
+    }
+    out
+}
+
+fn lines(code: &cafebabe::attributes::CodeData<'_>) -> Vec<(u16, u16)> {
+    let mut all: Vec<(u16, u16)> = code
+        .attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.data {
+            AttributeData::LineNumberTable(lines) => Some(lines),
+            _ => None,
+        })
+        .flatten()
+        .map(|entry| (entry.start_pc, entry.line_number))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+fn line_at(lines: &[(u16, u16)], offset: usize) -> u16 {
+    let after = lines.partition_point(|(start, _)| usize::from(*start) <= offset);
+    after.checked_sub(1).and_then(|at| lines.get(at)).map_or(0, |(_, line)| *line)
+}
+
+fn push_calls(
+    calls: &mut Vec<Call>,
+    opcode: &Opcode<'_>,
+    bootstrap: &[cafebabe::attributes::BootstrapMethodEntry<'_>],
+    line: u16,
+) {
+    let (member, is_virtual) = match opcode {
+        Opcode::Invokevirtual(member) | Opcode::Invokeinterface(member, _) => (member, true),
+        Opcode::Invokestatic(member) | Opcode::Invokespecial(member) => (member, false),
+        Opcode::Invokedynamic(dynamic) => {
+            // Lambdas and method references: what they stand for is called sooner or later.
+            let arguments = bootstrap.get(usize::from(dynamic.attr_index)).map_or(&[][..], |entry| &entry.arguments);
+            for argument in arguments {
+                if let BootstrapArgument::MethodHandle(MethodHandle { class_name, member_ref, .. }) = argument
+                    && member_ref.descriptor.starts_with('(')
+                {
+                    calls.push(Call {
+                        owner: class_name.to_string(),
+                        name: member_ref.name.to_string(),
+                        descriptor: member_ref.descriptor.to_string(),
+                        line,
+                        is_virtual: true,
+                    });
+                }
+            }
+            return;
+        }
+        _ => return,
+    };
+    calls.push(Call {
+        owner: member.class_name.to_string(),
+        name: member.name_and_type.name.to_string(),
+        descriptor: member.name_and_type.descriptor.to_string(),
+        line,
+        is_virtual,
+    });
+}
