@@ -217,7 +217,7 @@
 
   get('bar').addEventListener('submit', (submitted) => {
     submitted.preventDefault();
-    send({ t: 'go', address: address.value });
+    if (!send({ t: 'go', address: address.value })) return status('The browser is not connected yet. Please try again in a moment.');
     keys.focus();
   });
   get('back').onclick = () => send({ t: 'move', to: 'back' });

@@ -11,6 +11,7 @@ const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 await page.goto(await service.open());
 // The stage is made exactly as large as the figure says.
 await page.evaluate(() => { const stage = document.getElementById('stage'); stage.style.flex = 'none'; stage.style.width = '1280px'; stage.style.height = '800px'; });
+await page.locator('#tabs [aria-current]').waitFor();
 await page.locator('#address').fill(`${site.url}/animated`);
 await page.locator('#address').press('Enter');
 await page.locator('#tabs [aria-current]:not(.loading)', { hasText: 'Animated' }).waitFor();

@@ -157,6 +157,7 @@ async function fingers(url) {
   const context = await watch.follow(await browser.newContext({ hasTouch: true, viewport: { width: 800, height: 600 } }));
   const page = await context.newPage();
   await page.goto(url);
+  await page.locator('#tabs [aria-current]').waitFor();
   const address = page.locator('#address');
   await address.fill(`127.0.0.1:${site.port}/field`);
   await address.press('Enter');
