@@ -113,7 +113,11 @@ fn zipped(path: &Path, limits: &Archive) -> Result<Resolution, Refused> {
         if count > limits.entries {
             return Err(Refused::TooMuch(format!("more than {} entries", limits.entries)));
         }
-        let is_pom = entry.name.rsplit('/').next().is_some_and(|file| file == "pom.xml" || file.ends_with(".pom"));
+        let is_pom = entry
+            .name
+            .rsplit('/')
+            .next()
+            .is_some_and(|file| file == "pom.xml" || file.rsplit_once('.').is_some_and(|(_, ending)| ending == "pom"));
         if entry.is_folder || !is_pom {
             continue;
         }

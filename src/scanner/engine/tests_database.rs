@@ -176,3 +176,53 @@ fn an_imported_advisory_is_matched() {
         ["https://nvd.nist.gov/vuln/detail/CVE-2099-0001", "https://github.com/advisories/GHSA-aaaa-aaaa-aaaa"]
     );
 }
+
+#[test]
+fn records_of_every_world_are_kept_apart_by_name_and_world() {
+    let from = tempfile::tempdir().unwrap();
+    let of = |ecosystem: &str, name: &str, at: u32| {
+        record(&format!("GHSA-aaaa-aaaa-000{at}"), &format!("CVE-2099-000{at}"), "2.0.0")
+            .replace("\"Maven\"", &format!("\"{ecosystem}\""))
+            .replace("org.example:thing", name)
+    };
+    let all = [("npm", "thing"), ("PyPI", "Thing"), ("crates.io", "thing"), ("Go", "example.org/thing")];
+    let texts: Vec<String> = all.iter().zip(1..).map(|((ecosystem, name), at)| of(ecosystem, name, at)).collect();
+    let path = written(from.path(), "all.json", format!("[{}]", texts.join(",")).as_bytes());
+    let data = from.path().join("data");
+    let before = status(&data).unwrap();
+    let report = import(&data, &path, Timestamp(0)).unwrap();
+    assert_eq!((report.imported, report.status.packages), (4, before.packages + 4));
+    let zip_path = from.path().join("app.zip");
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(&zip_path).unwrap());
+    for (name, text) in [
+        ("package-lock.json", r#"{"lockfileVersion":3,"packages":{"node_modules/thing":{"version":"1.9.9"}}}"#),
+        ("requirements.txt", "thing==2.0.0rc1\n"),
+        ("go.mod", "module m\nrequire example.org/thing v2.0.0+incompatible\n"),
+    ] {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap();
+    let found = scan(&zip_path, &AdvisoryDatabase::open(&data).unwrap()).unwrap().findings;
+    let ids: Vec<_> = found.iter().map(|one| one.cve_ids[0].as_str()).collect();
+    assert_eq!(ids, ["CVE-2099-0001", "CVE-2099-0002"]);
+}
+
+#[test]
+fn a_snapshot_of_the_first_format_is_read_and_one_of_a_later_format_refused() {
+    let from = tempfile::tempdir().unwrap();
+    let data = from.path().join("data");
+    let path = written(from.path(), "a.json", record("GHSA-aaaa-aaaa-aaaa", "CVE-2099-0001", "2").as_bytes());
+    import(&data, &path, Timestamp(0)).unwrap();
+    let count = advisories(&data);
+    let file = data.join("advisories.jsonl");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let old = text.replace("cardea-advisories/2", "cardea-advisories/1").replace("\"ecosystem\":\"Maven\",", "");
+    std::fs::write(&file, &old).unwrap();
+    let read = status(&data).unwrap();
+    assert_eq!(read.advisories, count);
+    assert!(read.to_string().contains("Maven packages only: import it again"), "{read}");
+    std::fs::write(&file, text.replace("cardea-advisories/2", "cardea-advisories/3")).unwrap();
+    let error = status(&data).unwrap_err();
+    assert!(matches!(error, DatabaseError::Format(_)) && error.to_string().contains("another version"), "{error}");
+}

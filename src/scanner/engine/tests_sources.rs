@@ -80,7 +80,7 @@ fn a_source_archive_is_scanned_by_its_lock_files_and_poms() {
     assert!(notes.contains("pnpm-lock.yaml locks versions in a form that is not read here"), "{notes}");
     assert!(notes.contains("api/requirements.txt: 1 entries name no version"), "{notes}");
     assert!(!notes.contains("node_modules"), "{notes}");
-    assert_eq!(analysis.summary.component_count as usize, analysis.components.len());
+    assert_eq!(analysis.summary.component_count, analysis.components.len() as u64);
 }
 
 #[test]

@@ -105,6 +105,19 @@ async fn a_pom_gives_a_zip_whose_first_json_is_the_list_of_issues() {
         (&3.into(), &"SBOM Analyzer".into(), &"Maven".into())
     );
     assert_eq!(first["AffectedFilePath"], "pom.xml");
+    // Severity ascending (1 is critical), then CVE descending.
+    let order = |one: &Value| (one["Severity"].as_u64().unwrap(), std::cmp::Reverse(one["CVEs"].to_string()));
+    assert!(issues.is_sorted_by_key(order), "{issues:?}");
+    assert_eq!(files[1].0, "unresolved.json");
+    assert_eq!(files[1].1["unresolved"][0]["name"], "x:open");
+    assert_eq!(files[1].1["unresolved"][0]["kind"], "dependency");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issue_says_the_way_to_the_dependency_and_out_of_the_flaw() {
+    let scanner = spawn_scanner().await;
+    let files = files(&scanner, ONE, "pom.xml", pom(&[log4j()]).into_bytes()).await;
+    let issues = files[0].1.as_array().unwrap();
     let shell = issues.iter().find(|one| one["CVEs"][0] == "CVE-2021-44228").unwrap();
     assert_eq!(shell["Severity"], 1);
     let data = &shell["additionalData"];
@@ -114,12 +127,6 @@ async fn a_pom_gives_a_zip_whose_first_json_is_the_list_of_issues() {
     assert_eq!(data["isUpgradable"], true);
     assert!(data["references"][0]["Url"].as_str().unwrap().starts_with("https://"));
     assert!(data["remediation"].as_str().unwrap().starts_with("Upgrade org.apache.logging.log4j:log4j-core from 2.14.1 to "));
-    // Severity ascending (1 is critical), then CVE descending.
-    let order = |one: &Value| (one["Severity"].as_u64().unwrap(), std::cmp::Reverse(one["CVEs"].to_string()));
-    assert!(issues.is_sorted_by_key(order), "{issues:?}");
-    assert_eq!(files[1].0, "unresolved.json");
-    assert_eq!(files[1].1["unresolved"][0]["name"], "x:open");
-    assert_eq!(files[1].1["unresolved"][0]["kind"], "dependency");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -229,10 +236,10 @@ async fn more_analyses_than_there_are_places_wait_or_are_told_to_come_back() {
         settings.archive.sources.wait_seconds = 0;
     })
     .await;
-    let many: String = (0..20_000)
-        .map(|at| format!("<dependency><groupId>x</groupId><artifactId>a{at}</artifactId><version>1</version></dependency>"))
-        .collect();
-    let big = text.replace("<dependencies>", &format!("<dependencies>{many}"));
+    let one =
+        |at: u32| format!("<dependency><groupId>x</groupId><artifactId>a{at}</artifactId><version>1</version></dependency>");
+    let many: Vec<String> = (0..15_000).map(one).collect();
+    let big = text.replace("<dependencies>", &format!("<dependencies>{}", many.concat()));
     let all = (0..8).map(|_| refused(&scanner, ONE, big.clone().into_bytes()));
     let answers = futures_util::future::join_all(all).await;
     let busy: Vec<_> = answers.into_iter().filter(|(status, _)| *status != StatusCode::OK).collect();

@@ -132,10 +132,10 @@ mod tests {
                     assert!(seen.insert(interval.words()), "{place}");
                     match &interval.end {
                         End::Fixed(end) => {
-                            assert!(compare(affected.ecosystem, &interval.from, end).is_lt(), "{place}: {}", interval.words())
+                            assert!(compare(affected.ecosystem, &interval.from, end).is_lt(), "{place}: {}", interval.words());
                         }
                         End::Last(end) => {
-                            assert!(compare(affected.ecosystem, &interval.from, end).is_le(), "{place}: {}", interval.words())
+                            assert!(compare(affected.ecosystem, &interval.from, end).is_le(), "{place}: {}", interval.words());
                         }
                         _ => {}
                     }

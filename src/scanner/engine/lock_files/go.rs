@@ -6,10 +6,13 @@ use super::Locked;
 use crate::scanner::engine::ecosystem::Ecosystem::Go;
 use crate::scanner::engine::version_order::Version;
 
+/// Path and version.
+type Module = (String, String);
+
 /// `go.mod`. Since Go 1.17 it lists what others bring too.
 pub(super) fn module(text: &str) -> Locked {
     let mut required: BTreeMap<String, String> = BTreeMap::new();
-    let mut replaced: HashMap<(String, Option<String>), Option<(String, String)>> = HashMap::new();
+    let mut replaced: HashMap<(String, Option<String>), Option<Module>> = HashMap::new();
     let mut block: Option<String> = None;
     for line in text.lines() {
         let line = line.split("//").next().unwrap_or_default().trim();
@@ -49,7 +52,7 @@ pub(super) fn module(text: &str) -> Locked {
     locked
 }
 
-fn replacement(new: &[&str]) -> Option<(String, String)> {
+fn replacement(new: &[&str]) -> Option<Module> {
     match new {
         [module, version] => Some(((*module).to_owned(), (*version).to_owned())),
         _ => None,
@@ -71,6 +74,8 @@ pub(super) fn sums(text: &str) -> Locked {
         }
     }
     let mut locked = Locked::default();
-    highest.into_iter().for_each(|(module, version)| locked.add(Go, module, version, true));
+    for (module, version) in highest {
+        locked.add(Go, module, version, true);
+    }
     locked
 }

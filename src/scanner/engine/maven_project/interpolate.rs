@@ -75,7 +75,7 @@ impl Context {
             (Some("groupId"), _) => Some(&self.group),
             (Some("artifactId"), _) => Some(&self.artifact),
             (Some("version"), _) => Some(&self.version),
-            _ => self.properties.get(name).or_else(|| match name {
+            _ => self.properties.get(name).or(match name {
                 "groupId" => Some(&self.group),
                 "artifactId" => Some(&self.artifact),
                 "version" => Some(&self.version),

@@ -165,7 +165,7 @@ impl Resolving<'_> {
         }
         let key = match managed::key(declared, here.context) {
             Ok(key) => key,
-            Err(reason) => return self.unresolved(here, declared, None, format!("its name {reason}")),
+            Err(reason) => return self.unresolved(here, declared, None, &format!("its name {reason}")),
         };
         let source = here.inherited_from.map(str::to_owned);
         match seen.get(&key) {
@@ -184,20 +184,20 @@ impl Resolving<'_> {
             Ok(Wanted::Range(low)) => {
                 let low = low.map(|low| format!("; the lowest it allows is {low}")).unwrap_or_default();
                 let reason = format!("its version is a range, and a build takes the highest one that exists on its day{low}");
-                return self.unresolved(here, declared, Some(&key), reason);
+                return self.unresolved(here, declared, Some(&key), &reason);
             }
             Ok(Wanted::Newest) => {
                 return self.unresolved(
                     here,
                     declared,
                     Some(&key),
-                    "its version is whichever is the newest on the day of the build".to_owned(),
+                    "its version is whichever is the newest on the day of the build",
                 );
             }
-            Err(reason) => return self.unresolved(here, declared, Some(&key), format!("its version {reason}")),
+            Err(reason) => return self.unresolved(here, declared, Some(&key), &format!("its version {reason}")),
         };
         let Some(coordinates) = Coordinates::new(&key.0, &key.1, &version) else {
-            return self.unresolved(here, declared, Some(&key), format!("{} is no usable name or version", short(&version)));
+            return self.unresolved(here, declared, Some(&key), &format!("{} is no usable name or version", short(&version)));
         };
         let managed_scope = managed.and_then(|managed| managed.scope.clone());
         let scope = declared.scope.clone().or(managed_scope).unwrap_or_else(|| "compile".to_owned());
@@ -217,7 +217,7 @@ impl Resolving<'_> {
     }
 
     /// What an ancestor leaves open is said once, at the ancestor.
-    fn unresolved(&mut self, here: &Place<'_>, declared: &Declared, key: Option<&Key>, reason: String) {
+    fn unresolved(&mut self, here: &Place<'_>, declared: &Declared, key: Option<&Key>, reason: &str) {
         if here.inherited_from.is_some() {
             return;
         }

@@ -14,16 +14,17 @@ const START: &str = "<project><groupId>g</groupId><artifactId>a</artifactId><ver
 
 #[test]
 fn entities_that_grow_are_not_expanded() {
-    let mut text = "<?xml version=\"1.0\"?><!DOCTYPE lolz [<!ENTITY lol \"lol\">".to_owned();
-    for level in 1..10 {
+    let entity = |level: usize| {
         let inner = format!("&lol{};", level - 1).repeat(10).replace("&lol0;", "&lol;");
-        text.push_str(&format!("<!ENTITY lol{level} \"{inner}\">"));
-    }
-    text.push_str("<!ENTITY file SYSTEM \"file:///etc/passwd\">]>");
-    text.push_str(&format!(
-        "{START}<properties><x>&lol9;</x><y>&file;</y></properties><dependencies><dependency><groupId>x</groupId>"
-    ));
-    text.push_str("<artifactId>y</artifactId><version>${x}</version></dependency></dependencies></project>");
+        format!("<!ENTITY lol{level} \"{inner}\">")
+    };
+    let entities: Vec<String> = (1..10).map(entity).collect();
+    let text = format!(
+        "<?xml version=\"1.0\"?><!DOCTYPE lolz [<!ENTITY lol \"lol\">{}<!ENTITY file SYSTEM \"file:///etc/passwd\">]>\
+         {START}<properties><x>&lol9;</x><y>&file;</y></properties><dependencies><dependency><groupId>x</groupId>\
+         <artifactId>y</artifactId><version>${{x}}</version></dependency></dependencies></project>",
+        entities.concat()
+    );
     let resolution = one(text);
     assert_eq!(resolution.unresolved[0].reason, "&lol9; is no usable name or version.");
 }
