@@ -10,18 +10,7 @@ mod world;
 
 /// Operations (names of `contract::paths`) that the reference service does not offer yet. A test holds them to that, so the
 /// entry has to go when the operation comes; from then on its row is tested like all others.
-const LATER: &[&str] = &[
-    "CHAINS_SEARCH",
-    "COMPONENTS_SEARCH",
-    "DIAGNOSTICS",
-    "DIAGNOSTICS_NEXT",
-    "DOMAIN_CONTENT",
-    "DOMAIN_VERIFY",
-    "BROWSERS",
-    "SHARE_PUBLIC_CHAIN",
-    "SCA_MAVEN",
-    "SCA_MAVEN_ZIP",
-];
+const LATER: &[&str] = &[];
 
 /// Operations the table has no example for: the artifact of the world leads to no chain. Errors are asked for; success is as
 /// far as it can be. `world::artifact` is the place to give them one.
