@@ -3,7 +3,7 @@
 use super::advisories::Advisories;
 use super::file_name::FileName;
 use super::metadata::{Coordinates, Manifest, is_version};
-use super::walk::{Pom, PomKind, Seen};
+use super::seen::{Pom, PomKind, Seen};
 use crate::contract::results::{Confidence, Evidence};
 
 /// A component and why it is believed to be there.

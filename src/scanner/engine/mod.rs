@@ -19,6 +19,7 @@ mod metadata;
 mod notes;
 mod presence;
 mod reach;
+mod seen;
 mod sources;
 mod version_order;
 mod walk;
@@ -52,7 +53,8 @@ use archive::{Source, ZipFile};
 use finding::{Analysis, Finding, Watch};
 use identity::{Identified, Identity};
 use presence::Presence;
-use walk::{Halt, Seen, Walk};
+use seen::Seen;
+use walk::{Halt, Walk};
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::advisories::tail;
 use super::identity::Identified;
 use super::matching::Match;
-use super::walk::Seen;
+use super::seen::Seen;
 
 /// Segments of a package that make two classes relatives.
 const RELATED: usize = 3;

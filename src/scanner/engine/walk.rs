@@ -2,15 +2,15 @@
 //! Draws no conclusions.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::archive::{Entry, EntryError, Source, ZipFile};
 use super::bytecode::Code;
 use super::entry_names::Names;
 use super::finding::Watch;
-use super::metadata::{self, Coordinates, Manifest};
+use super::metadata::{self, Manifest};
 use super::notes::{Notes, short};
+use super::seen::{Pom, PomKind, Seen};
 use super::sources::{self, Role, Sources};
 use crate::config::scanner::Archive as Limits;
 use crate::platform::clock::{Clock, Timestamp};
@@ -25,40 +25,6 @@ const MAX_NAME: usize = 1024;
 const MAX_RESERVED: u64 = 16 << 20;
 /// The part of the progress that walking is.
 const WALK_PERCENT: u64 = 90;
-
-/// What was seen of one archive.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// `app.war!/WEB-INF/lib/x.jar`.
-    pub(super) path: String,
-    /// Its place in [`Code::archives`].
-    place: u32,
-    pub(super) poms: Vec<Pom>,
-    pub(super) manifest: Option<Manifest>,
-    /// Packages that have classes, `org/example/core`.
-    pub(super) packages: BTreeSet<String>,
-    /// Classes that some advisory names, `org/example/Unsafe`.
-    pub(super) classes: BTreeSet<String>,
-    /// Whether a part of it could not be read.
-    pub(super) is_damaged: bool,
-    /// Archives inside it, whether they could be read or not.
-    pub(super) nested: u64,
-}
-
-/// A pom inside an archive.
-#[derive(Clone, Debug)]
-pub(super) struct Pom {
-    /// Its place inside the archive.
-    pub(super) entry: String,
-    pub(super) kind: PomKind,
-    pub(super) coordinates: Coordinates,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PomKind {
-    Properties,
-    Xml,
-}
 
 /// Why the walk ends before its end.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ mod linux {
     const SECONDS_MORE: u64 = 30;
 
     /// Connections, programs, processes, other processes' memory, mounts, and the ways round a filter.
-    const REFUSED: &[libc::c_long] = &[
+    const REFUSED: &[i64] = &[
         libc::SYS_socket,
         libc::SYS_socketpair,
         libc::SYS_connect,
@@ -70,7 +70,7 @@ mod linux {
 
     /// What only this architecture has.
     #[cfg(target_arch = "x86_64")]
-    const REFUSED_TOO: &[libc::c_long] = &[
+    const REFUSED_TOO: &[i64] = &[
         libc::SYS_fork,
         libc::SYS_vfork,
         libc::SYS_creat,
@@ -84,7 +84,7 @@ mod linux {
         libc::SYS_chown,
     ];
     #[cfg(not(target_arch = "x86_64"))]
-    const REFUSED_TOO: &[libc::c_long] = &[];
+    const REFUSED_TOO: &[i64] = &[];
 
     /// Bounds on memory, processor time, open files; no file may grow, no core is dumped.
     pub(in super::super) fn bounds(memory: u64, seconds: u64) -> Result<(), String> {
@@ -111,11 +111,11 @@ mod linux {
 
     fn filter() -> Result<BpfProgram, seccompiler::Error> {
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-            REFUSED.iter().chain(REFUSED_TOO).map(|number| (i64::from(*number), Vec::new())).collect();
+            REFUSED.iter().chain(REFUSED_TOO).map(|number| (*number, Vec::new())).collect();
         // Files are opened for reading only.
-        rules.insert(i64::from(libc::SYS_openat), writing(2)?);
+        rules.insert(libc::SYS_openat, writing(2)?);
         #[cfg(target_arch = "x86_64")]
-        rules.insert(i64::from(libc::SYS_open), writing(1)?);
+        rules.insert(libc::SYS_open, writing(1)?);
         let refuse = SeccompAction::Errno(u32::try_from(libc::EPERM).unwrap_or(1));
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, TargetArch::try_from(ARCH)?)?;
         Ok(filter.try_into()?)

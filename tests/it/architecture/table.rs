@@ -208,7 +208,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("hickory_resolver", &["scanner::dialer"]),
     ("hyper", &["scanner::fetch"]),
     ("hyper_util", &["scanner::fetch"]),
-    ("http_body_util", &["scanner::fetch"]),
+    ("http_body_util", &["scanner::browser", "scanner::fetch"]),
     ("rustls", &["scanner::fetch"]),
     ("tokio_rustls", &["scanner::fetch"]),
     ("x509_parser", &["scanner::fetch"]),

@@ -12,10 +12,6 @@ mod world;
 /// entry has to go when the operation comes; from then on its row is tested like all others.
 const LATER: &[&str] = &[];
 
-/// Operations the table has no example for: the artifact of the world leads to no chain. Errors are asked for; success is as
-/// far as it can be. `world::artifact` is the place to give them one.
-const WITHOUT_EXAMPLE: &[&str] = &["CHAINS_SEARCH", "SHARE_PUBLIC_CHAIN"];
-
 /// Whether an operation is there.
 fn is_offered(name: &str) -> bool {
     !LATER.contains(&name)

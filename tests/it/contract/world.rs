@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use super::is_offered;
 use crate::support::jar;
 use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
+use crate::support::shop;
 use crate::support::userinfo::Userinfo;
 
 pub(super) const CODE: &str = "open-sesame";
@@ -59,14 +60,15 @@ fn settings(given: &mut Settings) {
         own["scanner"]["browser"] = json!({"sandbox": false});
     }
     let sources = Sources { own: Some(toml::Table::try_from(own).unwrap()), ..Sources::default() };
-    let accounts = given.accounts.clone();
+    let (accounts, analysis) = (given.accounts.clone(), given.analysis.clone());
     *given = config::load(Kind::Scanner, &sources).unwrap().scanner.unwrap();
     given.accounts = accounts;
+    given.analysis = analysis;
 }
 
 /// The artifact of the task that has succeeded.
 fn artifact() -> Vec<u8> {
-    jar::vulnerable_war()
+    shop::shop()
 }
 
 impl World {

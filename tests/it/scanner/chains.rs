@@ -3,38 +3,8 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::class_file::ClassFile;
-use crate::support::jar::archive;
 use crate::support::scanner::{ACME, GLOBEX, TestScanner, answer, assert_refused, spawn_scanner};
-
-const OBJECT: &str = "java/lang/Object";
-
-/// A web application whose servlet reads YAML unsafely, with a log4j-core that had its JndiLookup removed.
-fn shop() -> Vec<u8> {
-    let load = ("virtual", "org/yaml/snakeyaml/Yaml", "load", "(Ljava/lang/String;)Ljava/lang/Object;", 21);
-    let servlet = ClassFile::new("shop/Orders", "javax/servlet/http/HttpServlet")
-        .annotated(("javax/servlet/annotation/WebServlet", &[("value", "/orders")]))
-        .method("doPost", "(Ljavax/servlet/http/HttpServletRequest;Ljavax/servlet/http/HttpServletResponse;)V", &[load])
-        .bytes();
-    let yaml = ClassFile::new("org/yaml/snakeyaml/Yaml", OBJECT).method("load", load.3, &[]).bytes();
-    let constructor = ClassFile::new("org/yaml/snakeyaml/constructor/Constructor", OBJECT).bytes();
-    let snakeyaml = archive(&[
-        ("META-INF/maven/org.yaml/snakeyaml/pom.properties", b"groupId=org.yaml\nartifactId=snakeyaml\nversion=1.27\n"),
-        ("org/yaml/snakeyaml/Yaml.class", &yaml),
-        ("org/yaml/snakeyaml/constructor/Constructor.class", &constructor),
-    ]);
-    let pom = b"groupId=org.apache.logging.log4j\nartifactId=log4j-core\nversion=2.14.1\n";
-    let logger = ClassFile::new("org/apache/logging/log4j/core/Logger", OBJECT).bytes();
-    let log4j = archive(&[
-        ("META-INF/maven/org.apache.logging.log4j/log4j-core/pom.properties", pom),
-        ("org/apache/logging/log4j/core/Logger.class", &logger),
-    ]);
-    archive(&[
-        ("WEB-INF/classes/shop/Orders.class", &servlet),
-        ("WEB-INF/lib/snakeyaml-1.27.jar", &snakeyaml),
-        ("WEB-INF/lib/log4j-core-2.14.1.jar", &log4j),
-    ])
-}
+use crate::support::shop::shop;
 
 async fn chains(scanner: &TestScanner, task: &str, search: Value) -> (StatusCode, Value) {
     scanner.post(ACME, &format!("/api/v1/tasks/{task}/exploit-chains/search"), search).await

@@ -341,17 +341,22 @@ async fn the_target_is_what_is_proved_and_a_login_page_may_be_elsewhere() {
     bench.shown.set(|shown| shown.hash = Some(content.clone()));
     assert_eq!(bench.verify(ACME, &bench.url, &content).await.0, StatusCode::OK);
     let hash = bench.scanner.upload(ACME, "a.jar", jar::library("g", "a", "1")).await;
-    let create = async |home: &str, target: &str, further: Value| {
+    let create = async |home: &str, target: &str| {
         let body = json!({
-            "projectName": "Shop", "lang": "JAVA", "primarySourceCode": hash, "primarySourceCodes": further,
+            "projectName": "Shop", "lang": "JAVA", "primarySourceCode": hash,
             "sandboxHomePageUrl": home, "sandboxTargetServiceUrl": target,
         });
         bench.scanner.post(ACME, "/api/v2/tasks", body).await
     };
-    assert_eq!(create("https://login.example/", &bench.url, Value::Null).await.0, StatusCode::OK);
-    assert_refused(create(&bench.url, "https://other.example/", Value::Null).await, 400, 4002);
-    let further = json!([{"sourceCode": hash, "sandboxTargetServiceUrl": "https://other.example/"}]);
-    assert_refused(create("", &bench.url, further).await, 400, 4002);
+    assert_eq!(create("https://login.example/", &bench.url).await.0, StatusCode::OK);
+    assert_refused(create(&bench.url, "https://other.example/").await, 400, 4002);
+    let body = json!({
+        "projectName": "Shop", "lang": "JAVA", "primarySourceCode": hash, "sandboxTargetServiceUrl": bench.url,
+        "primarySourceCodes": [{"sourceCode": hash, "sandboxTargetServiceUrl": "https://other.example/"}],
+    });
+    let (status, group) = bench.scanner.post(ACME, "/api/v2/tasks/create-group", body).await;
+    assert_eq!((status, group["taskIds"].as_array().unwrap().len()), (StatusCode::OK, 1), "{group}");
+    assert_eq!((&group["failures"][0]["index"], &group["failures"][0]["errCode"]), (&json!(1), &json!(4002)), "{group}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -120,7 +120,8 @@ async fn the_process_gives_up_connections_programs_and_files_to_write() {
         "job": {"artifact": {"path": pipe, "name": "artifact.jar"}, "sources": []},
         "advisories": folder.path(),
         "limits": {"depth": 6, "entries": 1000, "inflated_bytes": 1_000_000, "nested_bytes": 1_000_000, "ratio": 200,
-            "ratio_from_bytes": 1_000_000, "seconds": 60},
+            "ratio_from_bytes": 1_000_000, "seconds": 60, "sources": {"upload_bytes": 1, "analyses": 1, "wait_seconds": 1, "pom_bytes": 1,
+                "lock_bytes": 1, "poms": 1, "xml_depth": 1, "parents": 1, "dependencies": 1, "packages": 1}},
         "memory_bytes": 1_u64 << 30,
         "is_isolation_required": true,
     });

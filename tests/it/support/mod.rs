@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod dns;
 pub(crate) mod jar;
 pub(crate) mod scanner;
+pub(crate) mod shop;
 pub(crate) mod target;
 pub(crate) mod userinfo;
 

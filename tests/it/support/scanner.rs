@@ -76,6 +76,7 @@ async fn start(folder: TempDir, clock: Clock, change: impl FnOnce(&mut Settings)
     TestScanner { base: format!("http://{}", running.address()), clock, client: client(), ending: Ending(shutdown), folder }
 }
 
+#[expect(clippy::too_many_lines, reason = "one line for each setting")]
 pub(crate) fn settings(data: &Path) -> Settings {
     let account = |key: &str| Account { server_keys: vec![Secret::new(key)] };
     Settings {

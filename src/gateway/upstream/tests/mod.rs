@@ -1,10 +1,18 @@
 //! Tests of this room with programmable services on real sockets.
 
 mod answers;
+#[path = "../../../../tests/it/support/class_file.rs"]
+#[expect(clippy::duplicate_mod, reason = "tests of the engine make classes too")]
+mod class_file;
 mod identity;
+#[path = "../../../../tests/it/support/jar.rs"]
+#[expect(dead_code, reason = "shared with the integration tests, which need more of it")]
+mod jar;
 mod operations;
 mod reading;
 mod reference;
+#[path = "../../../../tests/it/support/shop.rs"]
+mod shop;
 mod streams;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,6 @@
 //! documented error is read as what it is. The service runs in this process, behind its facade and a socket.
 
 use std::collections::BTreeSet;
-use std::io::{Cursor, Write as _};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -10,10 +9,10 @@ use futures_util::stream;
 use serde_json::json;
 use tempfile::TempDir;
 use url::Url;
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
 
 use super::super::{Call, Credential, Kind, ScanningService, Transport, UpstreamError};
+use super::jar::{archive, library};
+use super::shop::shop;
 use super::{Fake, PATIENCE, Reply, call, head_and, limits, service};
 use crate::config::gateway::{PublicAuth, Upstream};
 use crate::config::{self, Sources};
@@ -157,25 +156,6 @@ fn token(token: &str) -> Call {
     call(Credential::UserToken(Secret::new(token)))
 }
 
-fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut out = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in entries {
-        out.start_file(*name, SimpleFileOptions::default()).unwrap();
-        out.write_all(bytes).unwrap();
-    }
-    out.finish().unwrap().into_inner()
-}
-
-fn library(group: &str, artifact: &str, version: &str) -> Vec<u8> {
-    let properties = format!("groupId={group}\nartifactId={artifact}\nversion={version}\n");
-    archive(&[(&format!("META-INF/maven/{group}/{artifact}/pom.properties"), properties.as_bytes())])
-}
-
-/// A web application with a well-known flaw.
-fn shop() -> Vec<u8> {
-    archive(&[("WEB-INF/lib/log4j-core-2.14.1.jar", &library("org.apache.logging.log4j", "log4j-core", "2.14.1"))])
-}
-
 /// An archive that takes an analysis a good while.
 fn slow() -> Vec<u8> {
     let libraries: Vec<(String, Vec<u8>)> =
@@ -197,7 +177,7 @@ impl Reference {
     async fn start() -> Self {
         let (folder, userinfo, tasks) = (tempfile::tempdir().unwrap(), userinfo().await, Shutdown::default());
         let mut own = json!({"scanner": {
-            "listen": "127.0.0.1:0", "data": folder.path(), "scan_workers": 1, "publishable_key": "pk",
+            "analysis": {"own_process": false}, "listen": "127.0.0.1:0", "data": folder.path(), "scan_workers": 1, "publishable_key": "pk",
             "userinfo_url": format!("{}/userinfo", userinfo.base),
             "accounts": {"acme": {"server_keys": [ACME]}, "globex": {"server_keys": [GLOBEX]}}
         }});
@@ -320,6 +300,7 @@ fn opened<T>(opened: &Opened<T>) -> &'static str {
 }
 
 /// Calls one operation.
+#[expect(clippy::too_many_lines, reason = "one line for each operation")]
 async fn ask(row: &Row, service: &ScanningService, call: &Call, at: &Names, code: &str) -> Result<&'static str, UpstreamError> {
     let (all, secret) = (Search::default(), Secret::new(code));
     let file = || stream::iter([Ok::<_, std::io::Error>(Bytes::from(library("com.example", "new", "1.0")))]);
@@ -341,7 +322,7 @@ async fn ask(row: &Row, service: &ScanningService, call: &Call, at: &Names, code
         }
         "RESULTS_SEARCH" => return service.search_results(call, &at.task, &all).await.map(|list| listed(&list)),
         "RESULT" => return service.result(call, &at.task, &at.vul).await.map(|_| "done"),
-        "CHAINS_SEARCH" => return service.search_chains(call, &at.task, &all).await.map(|_| "done"),
+        "CHAINS_SEARCH" => return service.search_chains(call, &at.task, &all).await.map(|list| listed(&list)),
         "REPORT" => return service.report(call, &at.task, ReportType::Html).await.map(|_| "done"),
         "FILES_UPLOAD" => return service.upload(call, &Hostile::from("new.jar"), None, false, file()).await.map(|_| "done"),
         "FILES_CHECK_EXIST" => {
