@@ -24,12 +24,24 @@ const SOURCES: Sources = Sources {
     packages: 10_000,
 };
 
+/// Bounds of an archive, small likewise.
+const ARCHIVE: Archive = Archive {
+    depth: 4,
+    entries: 10_000,
+    inflated_bytes: 64 << 20,
+    nested_bytes: 8 << 20,
+    ratio: 200,
+    ratio_from_bytes: 1 << 20,
+    seconds: 10,
+    sources: SOURCES,
+};
+
 /// Walks `bytes` as an archive, classes and inner archives included.
-pub fn zip(bytes: &[u8], limits: &Archive) {
+pub fn zip(bytes: &[u8]) {
     let (clock, watch) = (Clock::system(), Watch::default());
     let names_class = |class: &str| class.ends_with("Unsafe");
     if let Ok(zip) = ZipFile::open(Source::memory(bytes.to_vec())) {
-        let mut walk = Walk::new(limits, &clock, &watch, &names_class);
+        let mut walk = Walk::new(&ARCHIVE, &clock, &watch, &names_class);
         let _ = walk.archive(&zip, "fuzz.jar".to_owned(), 0);
         let _ = walk.code.paths().has_entries();
     }

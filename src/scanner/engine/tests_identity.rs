@@ -85,7 +85,10 @@ fn a_pom_alone_stands_in_for_its_properties() {
 
 #[test]
 fn without_poms_the_file_name_counts_when_the_classes_confirm_the_group() {
-    let analysis = analysed("snakeyaml-1.27.jar", &jar(&[("org/yaml/snakeyaml/constructor/Constructor.class", b"x")]));
+    let analysis = analysed(
+        "snakeyaml-1.27.jar",
+        &jar(&[("org/yaml/snakeyaml/Yaml.class", b"x"), ("org/yaml/snakeyaml/constructor/Constructor.class", b"x")]),
+    );
     assert_eq!(components(&analysis), ["org.yaml:snakeyaml 1.27 snakeyaml-1.27.jar Medium"]);
     let foreign = analysed("snakeyaml-1.27.jar", &jar(&[("com/example/Own.class", b"x")]));
     assert!(foreign.findings.is_empty());
