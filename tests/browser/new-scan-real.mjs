@@ -39,7 +39,11 @@ const demo = await startDemo(binary);
 const origins = [demo.portal, demo.sheet.idp, demo.sheet.scanner].filter(Boolean).map((url) => new URL(url).origin);
 const watch = new Watch(origins);
 watch.expect(422);
-const folder = 'new-scan-real';
+const see = async (page, name) => {
+  // What stays in view while the page is scrolled stands where it belongs in a picture of all of it.
+  await page.evaluate(() => window.scrollTo(0, 0));
+  await look(page, name, watch, { folder: 'new-scan-real' });
+};
 
 try {
   const context = await watch.follow(await browser.newContext({ acceptDownloads: true }));
@@ -56,12 +60,12 @@ try {
   await page.getByRole('button', { name: 'Save and check the connection' }).click();
   await page.locator('[data-state=passed]').waitFor();
   assert.ok((await page.locator('.stages li').count()) >= 3, 'the stages are told one by one');
-  await look(page, 'target', watch, { folder });
+  await see(page, 'target');
   await page.getByRole('link', { name: 'Continue', exact: true }).click();
 
   await page.getByRole('button', { name: 'Verify' }).click();
   await page.getByText('Not found yet.').waitFor();
-  await look(page, 'ownership', watch, { folder });
+  await see(page, 'ownership');
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download hash.txt' }).click()]);
   proof = readFileSync(await download.path(), 'utf8');
   await page.getByRole('button', { name: 'Verify' }).click();
@@ -84,10 +88,10 @@ try {
   await page.getByRole('button', { name: 'Save the session' }).click();
   await page.getByText('The session was saved.').waitFor();
   await page.getByText(/1 cookie/).first().waitFor();
-  await look(page, 'accounts', watch, { folder });
+  await see(page, 'accounts');
   assert.ok(!(await page.content()).includes('given-by-the-target'), 'what was captured is on no page');
   await page.getByRole('link', { name: /^Check and start/ }).click();
-  await look(page, 'check', watch, { folder });
+  await see(page, 'check');
   await page.getByLabel('The target is no production system').check();
   await page.getByRole('button', { name: 'Start the scan' }).click();
   await page.locator('.badge.done', { hasText: 'Finished' }).waitFor();
