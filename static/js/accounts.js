@@ -29,6 +29,7 @@
   let tabs = [];
   let counter = 0;
   let saving = false;
+  let leading = false;
   const waiting = new Map();
 
   const say = (words) => { status.textContent = words; };
@@ -74,12 +75,17 @@
   };
 
   // A browser without a tab, or with empty ones only, is led to where people sign in.
+  // An empty list comes twice, as an event and as an answer: one lead at a time, or two tabs would open.
   const settle = async () => {
     showTabs();
     const url = section.dataset.start;
-    if (!url) return;
-    if (tabs.length === 0) await ask("newTab", { url });
-    else if (tabs.every(blank)) await ask("go", { url });
+    if (!url || leading || !tabs.every(blank)) return;
+    leading = true;
+    try {
+      await ask(tabs.length === 0 ? "newTab" : "go", { url });
+    } finally {
+      leading = false;
+    }
   };
 
   const refresh = async () => {
@@ -142,6 +148,8 @@
       if (new URL(session.url).origin !== origin) throw new Error("The browser comes from another address than it says.");
       frame = document.createElement("iframe");
       frame.setAttribute("sandbox", "allow-scripts allow-same-origin allow-forms allow-popups");
+      // Text copied in the browser may be put on the clipboard of who uses it.
+      frame.allow = "clipboard-write";
       frame.title = "Embedded browser";
       frame.referrerPolicy = "no-referrer";
       frame.src = session.url;

@@ -23,7 +23,7 @@ const tell = (message) => parent.postMessage(message, '*');
 const changed = () => tell({ type: 'updateTabs', data: { data: tabs } });
 const commands = {
   initCopyPaste: () => ({}),
-  clearTabs: () => { tabs = []; return {}; },
+  clearTabs: () => { tabs = []; setTimeout(changed); return {}; },
   getTabs: () => tabs,
   newTab: ({ url }) => { tabs.push({ targetId: 'T' + next, url, browserContextId: 'C1' }); next += 1; changed(); return {}; },
   newContextTab: ({ url }) => { tabs.push({ targetId: 'T' + next, url, browserContextId: 'C' + next }); next += 1; changed(); return {}; },
@@ -80,8 +80,11 @@ export async function serve() {
       state.created.push(JSON.parse(body));
       return json({ taskId: 't1', taskIds: ['t1', 't2'], groupId: 'g', status: 'CREATED', createdAt: '2026-01-01T00:00:00Z' });
     }
-    if (end('/tasks/search') || end('/shares/search')) return json({ data: [], total: 0 });
-    if (end('/tasks/t1')) return json({ taskId: 't1', projectName: 'Shop', taskStatus: 'TERMINATED', lang: 'JAVA', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' });
+    const task = (taskId) => ({ taskId, groupId: 'g', projectName: 'Shop', taskStatus: 'TERMINATED', lang: 'JAVA', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' });
+    const inGroup = state.created.some((one) => one.primarySourceCodes) ? [task('t1'), task('t2')] : [];
+    if (end('/tasks/search')) return json({ data: inGroup, total: inGroup.length });
+    if (end('/shares/search')) return json({ data: [], total: 0 });
+    if (end('/tasks/t1')) return json(task('t1'));
     return json({ message: `unknown ${pathname}` }, 404);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -114,6 +114,7 @@ async function accounts(page) {
   await frame.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByRole('radio', { name: 'https://staging.example/login' }).waitFor();
   assert.equal(await page.locator('iframe').getAttribute('sandbox'), 'allow-scripts allow-same-origin allow-forms allow-popups');
+  assert.equal(await page.locator('iframe').getAttribute('allow'), 'clipboard-write');
   // Whoever is not that frame is not listened to.
   await page.evaluate(() => window.postMessage({ type: 'updateTabs', data: { data: [{ targetId: 'X', url: 'https://evil.example' }] } }, '*'));
   await page.getByRole('button', { name: 'Save the session' }).click();
@@ -128,6 +129,7 @@ async function accounts(page) {
   await page.getByRole('cell', { name: 'Normal user', exact: true }).waitFor();
   const asked = await page.frames().find((one) => one.url().includes('/frame')).evaluate(() => window.asked);
   assert.deepEqual(asked.slice(0, 4).map((one) => one.type), ['initCopyPaste', 'clearTabs', 'getTabs', 'newTab'], JSON.stringify(asked));
+  assert.equal(asked.filter((one) => one.type === 'newTab').length, 1, 'an emptiness that is told twice opens one tab');
   assert.equal(new Set(asked.map((one) => one.messageId)).size, asked.length, 'ids are unique');
   assert.ok(asked.every((one) => one.origin === new URL(demo.portal).origin));
   assert.ok(!(await page.content()).includes('captured-secret'), 'what was captured is on no page');
@@ -160,6 +162,7 @@ async function start(page, draft) {
   await page.getByLabel('The target is no production system').check();
   await page.getByRole('button', { name: 'Start 2 scans as a group' }).click();
   await page.getByText('All scans of the group have started.').waitFor();
+  await page.getByRole('heading', { name: 'Group of tasks', level: 1 }).waitFor();
   const [sent] = service.created;
   assert.equal(sent.serviceName, 'cart');
   assert.equal(sent.primarySourceCodes[0].serviceName, 'payment');

@@ -43,7 +43,6 @@ fn every_step_of_a_new_scan_works_with_script_and_without() {
 }
 
 #[test]
-#[ignore = "needs network checks, ownership and browsers of the reference service"]
 fn a_new_scan_is_checked_proved_and_signed_in_before_the_real_service() {
     run("new-scan-real.mjs", &[BINARY]);
 }

@@ -143,6 +143,8 @@ pub(crate) struct Created {
     pub at: Option<Timestamp>,
     /// All tasks of a group, the first included; only the one task otherwise.
     pub ids: Vec<TaskId>,
+    /// The group the tasks are in, when the answer tells.
+    pub group: Option<GroupId>,
     /// Artifacts of a group no task was made for.
     pub failures: Vec<CreateFailure>,
 }

@@ -10,6 +10,7 @@ use crate::contract::error::codes;
 use crate::contract::ids::TaskId;
 use crate::contract::tasks::{AuthInfo, CreateTask, GroupArtifact};
 use crate::gateway::domain::draft::{Artifact, Draft, DraftId, LANGUAGE, Notes, Started};
+use crate::gateway::domain::group::GroupId;
 use crate::gateway::domain::task::Created;
 use crate::gateway::upstream::Kind;
 use crate::platform::hostile::Hostile;
@@ -25,7 +26,7 @@ pub(in crate::gateway) struct Launch {
 #[derive(Debug)]
 pub(in crate::gateway) enum Outcome {
     /// Every artifact is being scanned; the draft is gone.
-    Started { first: TaskId, count: usize },
+    Started { first: TaskId, group: Option<GroupId> },
     /// Some are; the draft keeps the others and says why.
     Partly,
     /// Nothing was started: the target's domain has to be proved first.
@@ -82,7 +83,8 @@ impl Launch {
         let failing = (0..draft.artifacts.len()).filter(|index| refused(*index).is_some()).count();
         if failing == 0 {
             self.drafts.delete(actor, &draft.id).await?;
-            return Ok(Outcome::Started { first: created.id.clone(), count: draft.artifacts.len() });
+            let group = created.group.clone().filter(|_| draft.artifacts.len() > 1);
+            return Ok(Outcome::Started { first: created.id.clone(), group });
         }
         let (mut started, mut left) = (Vec::new(), Vec::new());
         let mut tasks = created.ids.iter();

@@ -71,7 +71,7 @@ impl Flash {
         (Self::DraftDeleted, "draft-deleted", "The draft was deleted, with everything that was captured for it."),
         (Self::OwnershipVerified, "ownership-verified", "The domain is verified."),
         (Self::AccountSaved, "account-saved", "The account was saved. What it holds is kept sealed and is not shown again."),
-        (Self::ScansStarted, "scans-started", "All scans of the group have started. This is the first of them."),
+        (Self::ScansStarted, "scans-started", "All scans of the group have started."),
     ];
 
     fn token(self) -> &'static str {

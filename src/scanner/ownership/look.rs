@@ -55,20 +55,23 @@ fn advice(place: &Place, files: &str, records: &str) -> String {
     text
 }
 
+/// Both files prove; the words tell of the first alone, the one that people are asked to put there.
 async fn files(fetch: &Fetch, place: &Place, content: &str, within: Duration) -> Result<(), String> {
-    let mut seen = Vec::new();
+    let mut seen = None;
     for name in FILE_NAMES {
         match file(fetch, place, name, content, within).await {
             Ok(()) => return Ok(()),
             Err(Seen::NoWay(why)) => {
                 // The next file would be on the same way.
-                seen.push(format!("the web server was not reached: {why}"));
+                seen.get_or_insert_with(|| format!("the web server was not reached: {why}"));
                 break;
             }
-            Err(Seen::Otherwise(why)) => seen.push(format!("{name} {why}")),
+            Err(Seen::Otherwise(why)) => {
+                seen.get_or_insert_with(|| format!("{name} {why}"));
+            }
         }
     }
-    Err(seen.join("; "))
+    Err(seen.unwrap_or_default())
 }
 
 /// Why a file proves nothing.

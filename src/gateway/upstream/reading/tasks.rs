@@ -119,5 +119,6 @@ pub(in crate::gateway::upstream) fn created(value: &Value) -> Option<Created> {
         let words = text(failure, &["errDetail", "errorDetail", "message"]);
         Some(CreateFailure { index: unsigned(failure, &["index"])?, code: integer(failure, &["errCode", "errorCode"]), words })
     });
-    Some(Created { id: first, status, at: time(answer, &["createdAt", "createTime"]), ids: all, failures })
+    let group = id(answer, &["groupId", "taskGroupId"]);
+    Some(Created { id: first, status, at: time(answer, &["createdAt", "createTime"]), ids: all, group, failures })
 }

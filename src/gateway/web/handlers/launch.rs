@@ -58,8 +58,8 @@ pub(in crate::gateway) async fn start(
         return again(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, (String::new(), true)).await;
     }
     match services.launch.start(&actor, (&id, &confirmed.v)).await.map_err(at_step(&id, Step::Check))? {
-        Outcome::Started { first, count: 1 } => Ok(see_other(&urls::task(&first))),
-        Outcome::Started { first, .. } => Ok(page.go_with_news(&urls::task(&first), Flash::ScansStarted)),
+        Outcome::Started { group: Some(group), .. } => Ok(page.go_with_news(&urls::group(&group), Flash::ScansStarted)),
+        Outcome::Started { first, group: None } => Ok(see_other(&urls::task(&first))),
         Outcome::Partly => Ok(see_other(&urls::step(&id, Step::Check))),
         Outcome::OwnershipMissing => Ok(see_other(&format!("{}?missing=1", urls::step(&id, Step::Ownership)))),
         Outcome::Refused(words) => {

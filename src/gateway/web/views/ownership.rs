@@ -33,6 +33,8 @@ pub(in crate::gateway) struct Looked {
 pub(in crate::gateway) struct Place {
     origin: String,
     host: String,
+    /// The host is a name, not an address: it can have records.
+    is_named: bool,
     file_url: String,
     /// When it was proved in this draft.
     verified: Option<When>,
@@ -62,9 +64,11 @@ impl Show {
     ) -> Self {
         let place = |url: &str| {
             let origin = origin(url);
-            let host = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+            let url = url::Url::parse(url).ok();
+            let host = url.as_ref().and_then(url::Url::host_str).unwrap_or_default().to_owned();
+            let is_named = url.is_some_and(|url| url.domain().is_some());
             let verified = held.notes.proved(&origin).map(|at| When::of(Some(at)));
-            Place { file_url: format!("{origin}/.well-known/hash.txt"), origin, host, verified }
+            Place { file_url: format!("{origin}/.well-known/hash.txt"), origin, host, is_named, verified }
         };
         let content = challenge.map(|challenge| Content {
             text: challenge.content.short(500),
