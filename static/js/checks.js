@@ -28,8 +28,22 @@
       told = words;
     };
 
+    // Nobody asked for it, so the page goes nowhere by itself: a sign-in that needs no word would begin a new session.
+    const signedOut = () => {
+      clearTimeout(timer);
+      timer = null;
+      button.disabled = true;
+      countdown.hidden = false;
+      const again = document.createElement("a");
+      again.href = window.location.pathname;
+      again.textContent = "Sign in again";
+      countdown.replaceChildren("You are signed out, and the check is no longer watched. ", again, " to go on; your entries are kept.");
+      announce.textContent = countdown.textContent;
+    };
+
     const show = async (answer) => {
-      if (answer.status === 401 || answer.status === 404) { window.location.reload(); return; }
+      if (answer.status === 401 || answer.redirected) { signedOut(); return; }
+      if (answer.status === 404) { window.location.reload(); return; }
       if (!answer.ok) { later(EVERY * 3, look); return; }
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.querySelector("[data-stages]");

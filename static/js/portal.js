@@ -61,8 +61,13 @@
           window.location.reload();
         }
       });
-      for (const end of ["signed-out", "gone"]) {
-        source.addEventListener(end, () => { close(); delete place.dataset.live; window.location.reload(); });
+      // Nobody asked for it, so the page goes nowhere by itself: a sign-in that needs no word would begin a new session.
+      const ends = {
+        "signed-out": "You are signed out, and this page no longer follows the task. Load it again to sign in.",
+        gone: "This task is no longer there.",
+      };
+      for (const [end, text] of Object.entries(ends)) {
+        source.addEventListener(end, () => { close(); delete place.dataset.live; say(words, text); say(announce, text); });
       }
     };
     document.addEventListener("visibilitychange", () => {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::advisories::Advisories;
 use super::bytecode::{Code, Entry, EntryKind, Paths, Step, Target};
 use super::finding::{Chain, Finding};
+use super::wording::UNEXAMINED;
 use crate::contract::chains::{ChainStep, StepKind};
 use crate::contract::results::{Evidence, Reachability};
 use crate::platform::digest;
@@ -47,6 +48,9 @@ pub(super) fn annotate(findings: &mut [Finding], code: &Code, advisories: &Advis
             }
             None => not_reached(finding, code, &paths, &target, is_configured),
         }
+    }
+    for finding in findings.iter_mut().filter(|one| one.reachability.is_some()) {
+        finding.description = finding.description.replace(UNEXAMINED, "");
     }
     chains
 }
@@ -137,7 +141,7 @@ fn chain(finding: &Finding, code: &Code, entry: &Entry, steps: &[Step]) -> Chain
         .map(|(step, order)| {
             let (kind, description) = match order {
                 1 => (StepKind::Entry, format!("{} comes in at {}.", capital(&words(entry)), said(step))),
-                order if order as usize == last => (StepKind::Sink, format!("{} is vulnerable code.", said(step))),
+                order if order as usize == last => (StepKind::Sink, format!("{} belongs to the code that has the flaw.", said(step))),
                 _ => (StepKind::Call, format!("{} calls on.", said(step))),
             };
             let is_entry = kind == StepKind::Entry;

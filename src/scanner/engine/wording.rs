@@ -55,6 +55,9 @@ fn fingerprint(found: &Identified, id: &str) -> String {
     digest::hex(&digest::sha256(parts.as_bytes()))
 }
 
+/// Ends the description of a finding until it is known whether it can be reached.
+pub(super) const UNEXAMINED: &str = " Whether the application uses the vulnerable part was not examined.";
+
 fn description(found: &Identified, hit: &Match<'_>, id: &str, what: &str) -> String {
     let c = &found.coordinates;
     let ending = if hit.is_end_unknown {
@@ -64,8 +67,7 @@ fn description(found: &Identified, hit: &Match<'_>, id: &str, what: &str) -> Str
     };
     let how = found.evidence.first().map_or("its contents", |evidence| evidence.kind.as_str());
     format!(
-        "{} {} has {id}: {what}. Affected: {}.{ending} It was found at {} and identified by {how}. \
-         Whether the application uses the vulnerable part was not examined.",
+        "{} {} has {id}: {what}. Affected: {}.{ending} It was found at {} and identified by {how}.{UNEXAMINED}",
         c.package(),
         c.version,
         hit.range,

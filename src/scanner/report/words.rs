@@ -131,7 +131,8 @@ static ENGLISH: Words = Words {
     notes: "Notes",
     method: "How to read this",
     method_text: "Components were identified inside the artifact and their versions compared with published advisories. \
-                  A finding says that a version lies in an affected range. It does not say that the flaw can be reached in this software.",
+                  A finding says that a version lies in an affected range. Where bytecode tells more, it also says whether the code is there \
+                  and whether calls lead to it; that is derived, not executed.",
     findings: "Findings",
     nothing_found: "No published advisory matches a component that was identified. The data held {} advisories, the newest of {}. \
                     This says nothing about parts that were not identified.",

@@ -93,8 +93,11 @@ fn detail(task: &TaskRecord, number: u64, finding: Finding) -> Option<VulDetail>
 fn chain(task: &TaskRecord, chain: Chain, findings: &[VulDetail]) -> Option<ExploitChain> {
     let finding = findings.iter().find(|finding| finding.row.vul_id.as_str() == chain.finding)?;
     let entry = chain.steps.first()?;
-    let from = [entry.api_method.as_str(), entry.api_path.as_str()].join(" ");
-    let from = if from.trim().is_empty() { format!("{}.{}", entry.class_name, entry.method) } else { from.trim().to_owned() };
+    let from = if entry.api_path.is_empty() {
+        format!("{}.{}", entry.class_name.rsplit('.').next().unwrap_or_default(), entry.method)
+    } else {
+        [entry.api_method.as_str(), entry.api_path.as_str()].join(" ").trim().to_owned()
+    };
     let row = &finding.row;
     Some(ExploitChain {
         vul_id: chain.fingerprint.parse().ok()?,
