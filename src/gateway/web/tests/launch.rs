@@ -27,7 +27,7 @@ fn everything_that_was_entered_is_sent_as_one_group() {
     assert!(unsure.text().contains("production") && unsure.text().contains("Start 2 scans as a group"));
     *bench.service.create_answer.lock().unwrap() = Some((200, json!({"taskId": "g1", "taskIds": ["g1", "g2"], "groupId": "g"})));
     let started = bench.step(&draft, "check", "sure=yes");
-    assert_eq!((started.status, started.header("location").as_str()), (303, "/tasks/g1"), "{}", started.text());
+    assert_eq!((started.status, started.header("location").as_str()), (303, "/groups/g"), "{}", started.text());
     let sent = bench.service.created.lock().unwrap()[0].clone();
     assert_eq!((&sent["projectName"], &sent["sandboxHomePageUrl"]), (&json!("Shop"), &json!("https://staging.example/app")));
     assert_eq!((&sent["primarySourceCode"], &sent["serviceName"]), (&json!(hash(b"cart")), &json!("cart")));
