@@ -141,7 +141,9 @@ fn chain(finding: &Finding, code: &Code, entry: &Entry, steps: &[Step]) -> Chain
         .map(|(step, order)| {
             let (kind, description) = match order {
                 1 => (StepKind::Entry, format!("{} comes in at {}.", capital(&words(entry)), said(step))),
-                order if order as usize == last => (StepKind::Sink, format!("{} belongs to the code that has the flaw.", said(step))),
+                order if order as usize == last => {
+                    (StepKind::Sink, format!("{} belongs to the code that has the flaw.", said(step)))
+                }
                 _ => (StepKind::Call, format!("{} calls on.", said(step))),
             };
             let is_entry = kind == StepKind::Entry;
