@@ -125,6 +125,8 @@ pub struct Sources {
     pub dependencies: u64,
     /// Locked packages of one scan.
     pub packages: u64,
+    /// Issues of one composition answer.
+    pub issues: u64,
 }
 
 #[derive(Clone, Debug)]

@@ -106,6 +106,7 @@ fn sources(section: &mut Section<'_>) -> Sources {
         parents: section.number("parents", 1..=64),
         dependencies: section.number("dependencies", positive()),
         packages: section.number("packages", positive()),
+        issues: section.number("issues", positive()),
     }
 }
 

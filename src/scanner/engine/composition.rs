@@ -1,6 +1,7 @@
 //! The analysis of Maven projects by their poms alone, for the operations that answer at once: poms in, a zip with the list
 //! of issues out. Beside it lies what could not be resolved.
 
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Cursor, Read as _, Write as _};
 use std::path::Path;
@@ -13,6 +14,7 @@ use super::archive::{EntryError, Source, ZipFile};
 use super::components;
 use super::matching::{self, Match};
 use super::maven_project::{self, Dependency, PomFile, Project, Resolution, Unresolved};
+use super::metadata::Coordinates;
 use super::notes::short;
 use super::sources::described;
 use super::wording::{self, weakness};
@@ -79,11 +81,20 @@ pub(in crate::scanner) fn analyze(
         Upload::Pom => single(path, limits)?,
         Upload::Zip => zipped(path, limits)?,
     };
-    let Resolution { projects, unresolved, notes } = resolution;
-    let mut issues: Vec<Issue> = projects.iter().flat_map(|project| of_project(project, advisories)).collect();
+    let Resolution { projects, unresolved, mut notes } = resolution;
+    let (most, mut upgrades, mut issues) = (limits.sources.issues, HashMap::new(), Vec::new());
+    for project in &projects {
+        of_project(project, advisories, &mut upgrades, &mut issues);
+        if issues.len() as u64 > most {
+            issues.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+            notes.push(format!("There are more than {most} issues: from {} on, some were left out.", short(&project.path)));
+            break;
+        }
+    }
     issues.sort_by(|left, right| {
-        let rest = |one: &Issue| (one.affected_file_path.clone(), one.additional_data.name.clone(), one.id.clone());
-        left.severity.cmp(&right.severity).then_with(|| right.cves.cmp(&left.cves)).then_with(|| rest(left).cmp(&rest(right)))
+        let by_place = left.affected_file_path.cmp(&right.affected_file_path);
+        let by_name = || left.additional_data.name.cmp(&right.additional_data.name).then_with(|| left.id.cmp(&right.id));
+        left.severity.cmp(&right.severity).then_with(|| right.cves.cmp(&left.cves)).then(by_place).then_with(by_name)
     });
     Ok(Composition { issues, unresolved, notes })
 }
@@ -151,19 +162,25 @@ fn zipped(path: &Path, limits: &Archive) -> Result<Resolution, Refused> {
     Ok(resolution)
 }
 
-fn of_project<'a>(project: &'a Project, advisories: &'a Advisories) -> Vec<Issue> {
-    let mut issues: Vec<Issue> = Vec::new();
-    for dependency in &project.dependencies {
-        let package = dependency.coordinates.package();
-        let upgrade = components::upgrade(&dependency.coordinates, advisories);
-        for hit in matching::matches(advisories, &package, &dependency.coordinates) {
-            issues.push(issue(project, dependency, &hit, upgrade.as_deref()));
-        }
-    }
+/// Adds the issues of one project to `all`. The way out of a version is worked out once for all projects.
+fn of_project<'a>(
+    project: &'a Project,
+    advisories: &Advisories,
+    upgrades: &mut HashMap<&'a Coordinates, Option<String>>,
+    all: &mut Vec<Issue>,
+) {
     // The same dependency in two profiles is one.
-    issues.sort_by(|left, right| left.additional_data.key.cmp(&right.additional_data.key));
-    issues.dedup_by(|left, right| left.additional_data.key == right.additional_data.key);
-    issues
+    let mut seen: HashSet<&Coordinates> = HashSet::new();
+    for dependency in project.dependencies.iter().filter(|one| seen.insert(&one.coordinates)) {
+        let coordinates = &dependency.coordinates;
+        let package = coordinates.package();
+        let hits = matching::matches(advisories, &package, coordinates);
+        if hits.is_empty() {
+            continue;
+        }
+        let upgrade = upgrades.entry(coordinates).or_insert_with(|| components::upgrade(coordinates, advisories)).as_deref();
+        all.extend(hits.iter().map(|hit| issue(project, dependency, hit, upgrade)));
+    }
 }
 
 fn issue(project: &Project, dependency: &Dependency, hit: &Match<'_>, upgrade: Option<&str>) -> Issue {

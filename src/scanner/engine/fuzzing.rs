@@ -22,6 +22,7 @@ const SOURCES: Sources = Sources {
     parents: 8,
     dependencies: 10_000,
     packages: 10_000,
+    issues: 20_000,
 };
 
 /// Bounds of an archive, small likewise.

@@ -32,6 +32,7 @@ pub(super) const SOURCES: Sources = Sources {
     parents: 32,
     dependencies: 2_000_000,
     packages: 200_000,
+    issues: 20_000,
 };
 
 /// Where a file of the shared data would be: `../shared/data`, or where `CARDEA_SHARED_DATA` points.

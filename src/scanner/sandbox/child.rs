@@ -1,7 +1,8 @@
 //! The process's own side: takes the order, gives up what it does not need, analyses, answers.
 
 use std::io::{self, BufRead as _, Write as _};
-use std::process::ExitCode;
+use std::os::unix::process::parent_id;
+use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -68,9 +69,13 @@ fn isolated(order: &Order, watch: &Watch) -> Line {
 
 /// Tells how far the analysis is. Ends it when nobody listens any more.
 fn tell(watch: &Watch, is_over: &AtomicBool) {
-    let mut told = 0;
+    let (mut told, service) = (0, parent_id());
     while !is_over.load(Ordering::Relaxed) {
         thread::sleep(TELL_EVERY);
+        if parent_id() != service {
+            // The service is gone: nobody wants the outcome, and the analysis may be deep inside one entry.
+            process::exit(1);
+        }
         let progress = watch.progress();
         if progress != told {
             told = progress;

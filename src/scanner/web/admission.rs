@@ -104,7 +104,9 @@ pub(super) async fn admit(app: &web::Data<App>, caller: &Caller, order: &Order, 
     let account = caller.account.clone();
     let file = app.store.run(move |store| store.file(&account, &hash)).await.map_err(Failure::internal)?;
     let file = file.ok_or_else(Failure::unknown_file)?;
-    domains::require_verified(app, &caller.account, target.as_ref().or(home.as_ref())).await?;
+    for address in [&target, &home].into_iter().flatten() {
+        domains::require_verified(app, &caller.account, address).await?;
+    }
     Ok(Admitted { file, service_name: service_name.map(str::to_owned), home, target })
 }
 

@@ -31,11 +31,10 @@ pub(super) async fn verify(app: web::Data<App>, caller: Caller, Body(body): Body
     Ok(HttpResponse::Ok().finish())
 }
 
-/// Lets an artifact pass when the target it names is verified for the account: the target service's address; where none is
-/// given, the home page's. A login page beside it may be at somebody else's.
-pub(super) async fn require_verified(app: &App, account: &str, target: Option<&Url>) -> Result<(), Failure> {
-    let Some(target) = target.filter(|_| app.ownership.is_required()) else { return Ok(()) };
-    if app.ownership.is_verified(account, target.as_str()).await.map_err(Failure::internal)? {
+/// Lets an artifact pass when an address it names is verified for the account. Both addresses of a create are asked for:
+/// which of the two a scan would visit is the service's own affair.
+pub(super) async fn require_verified(app: &App, account: &str, target: &Url) -> Result<(), Failure> {
+    if !app.ownership.is_required() || app.ownership.is_verified(account, target.as_str()).await.map_err(Failure::internal)? {
         return Ok(());
     }
     Err(Failure::ownership_missing(format!(

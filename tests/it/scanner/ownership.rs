@@ -333,7 +333,7 @@ async fn the_gate_says_what_to_do_and_shows_no_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_target_is_what_is_proved_and_a_login_page_may_be_elsewhere() {
+async fn every_address_of_a_create_has_to_be_proved() {
     let bench = Bench::start(|_| {}).await;
     let content = bench.content(ACME).await;
     bench.shown.set(|shown| shown.hash = Some(content.clone()));
@@ -346,7 +346,8 @@ async fn the_target_is_what_is_proved_and_a_login_page_may_be_elsewhere() {
         });
         bench.scanner.post(ACME, "/api/v2/tasks", body).await
     };
-    assert_eq!(create("https://login.example/", &bench.url).await.0, StatusCode::OK);
+    assert_eq!(create(&bench.url, &bench.url).await.0, StatusCode::OK);
+    assert_refused(create("https://victim.example/", &bench.url).await, 400, 4002);
     assert_refused(create(&bench.url, "https://other.example/").await, 400, 4002);
     let body = json!({
         "projectName": "Shop", "lang": "JAVA", "primarySourceCode": hash, "sandboxTargetServiceUrl": bench.url,

@@ -110,21 +110,25 @@ async fn an_archive_that_wants_more_memory_than_there_is_fails_alone() {
     scanner.scanned(ACME, "small.jar", jar::library("org.example", "small", "1.0")).await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn the_process_gives_up_connections_programs_and_files_to_write() {
-    // The artifact is a pipe nobody writes to: the process waits at its first read, after it gave everything up.
-    let folder = tempfile::tempdir().unwrap();
+/// An order whose artifact is a pipe nobody writes to: the process waits at its first read, after it gave everything up.
+fn waiting(folder: &TempDir) -> Value {
     let pipe = folder.path().join("artifact.jar");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let order = json!({
+    json!({
         "job": {"artifact": {"path": pipe, "name": "artifact.jar"}, "sources": []},
         "advisories": folder.path(),
         "limits": {"depth": 6, "entries": 1000, "inflated_bytes": 1_000_000, "nested_bytes": 1_000_000, "ratio": 200,
             "ratio_from_bytes": 1_000_000, "seconds": 60, "sources": {"upload_bytes": 1, "analyses": 1, "wait_seconds": 1, "pom_bytes": 1,
-                "lock_bytes": 1, "poms": 1, "xml_depth": 1, "parents": 1, "dependencies": 1, "packages": 1}},
+                "lock_bytes": 1, "poms": 1, "xml_depth": 1, "parents": 1, "dependencies": 1, "packages": 1, "issues": 1}},
         "memory_bytes": 1_u64 << 30,
         "is_isolation_required": true,
-    });
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_process_gives_up_connections_programs_and_files_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let order = waiting(&folder);
     let mut command = Command::new(env!("CARGO_BIN_EXE_cardea"));
     let mut process = command.arg("analyze-archive").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(process.stdin.as_mut().unwrap(), format!("{order}\n").as_bytes()).unwrap();
@@ -144,4 +148,23 @@ async fn the_process_gives_up_connections_programs_and_files_to_write() {
     }
     process.kill().unwrap();
     process.wait().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_whose_service_was_killed_ends_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let order = folder.path().join("order.json");
+    fs::write(&order, format!("{}\n", waiting(&folder))).unwrap();
+    let started = format!("{} analyze-archive < {} > /dev/null & echo $!; wait", env!("CARGO_BIN_EXE_cardea"), order.display());
+    let mut service = Command::new("sh").args(["-c", &started]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut pid = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(service.stdout.take().unwrap()), &mut pid).unwrap();
+    let status = PathBuf::from(format!("/proc/{}/status", pid.trim()));
+    eventually("the filter of system calls", async || fs::read_to_string(&status).ok()?.contains("Seccomp:\t2").then_some(()))
+        .await;
+    service.kill().unwrap();
+    service.wait().unwrap();
+    // Whoever takes over orphans may not have looked yet: then it is a zombie.
+    let ended = || fs::read_to_string(&status).map_or(true, |text| text.contains("State:\tZ"));
+    eventually("the end of the process", async || ended().then_some(())).await;
 }

@@ -111,6 +111,7 @@ pub(crate) fn settings(data: &Path) -> Settings {
                 parents: 32,
                 dependencies: 2_000_000,
                 packages: 200_000,
+                issues: 20_000,
             },
         },
         analysis: Analysis {

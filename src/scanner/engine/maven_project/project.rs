@@ -53,7 +53,7 @@ fn readable(files: Vec<PomFile>, limits: &Limits, notes: &mut Notes) -> Vec<(Str
             continue;
         };
         if file.content.len() as u64 > limits.pom_bytes {
-            notes.add(format!("{} was not read: a pom may have at most {} bytes.", short(&path), limits.pom_bytes));
+            notes.add(format!("{} was not read: it has more than the {} bytes a pom may have.", short(&path), limits.pom_bytes));
             continue;
         }
         match read::pom(&file.content, depth) {
