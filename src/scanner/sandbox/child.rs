@@ -3,8 +3,8 @@
 use std::io::{self, BufRead as _, Write as _};
 use std::os::unix::process::parent_id;
 use std::process::{self, ExitCode};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
@@ -37,11 +37,16 @@ pub fn serve() -> ExitCode {
 fn work(order: &Order) -> Line {
     let watch = Arc::new(Watch::default());
     let is_over = Arc::new(AtomicBool::new(false));
-    // The one other thread begins before the process gives up the right to start any.
+    // The one other thread runs before the process gives up the right to start any, and memory for it.
+    let begun = Arc::new(Barrier::new(2));
     let telling = {
-        let (watch, is_over) = (Arc::clone(&watch), Arc::clone(&is_over));
-        thread::spawn(move || tell(&watch, &is_over))
+        let (watch, is_over, begun) = (Arc::clone(&watch), Arc::clone(&is_over), Arc::clone(&begun));
+        thread::spawn(move || {
+            begun.wait();
+            tell(&watch, &is_over);
+        })
     };
+    begun.wait();
     let line = isolated(order, &watch);
     is_over.store(true, Ordering::Relaxed);
     // A thread that tells nothing any more changes nothing about the outcome.
