@@ -65,7 +65,7 @@ fn every_limit_is_obeyed_and_said() {
     assert_eq!(few.projects.len(), 2);
     assert!(few.notes[0].contains("Of 3 poms the first 2 were read"), "{:?}", few.notes);
     let small = with(&|limits| limits.pom_bytes = 100);
-    assert!(small.notes[0].contains("at most 100 bytes"), "{:?}", small.notes);
+    assert!(small.notes[0].contains("more than the 100 bytes"), "{:?}", small.notes);
     let short = with(&|limits| limits.dependencies = 60);
     assert!(short.notes[0].contains("more than 60 dependencies"), "{:?}", short.notes);
     let count: usize = short.projects.iter().map(|project| project.dependencies.len()).sum();
