@@ -6,21 +6,19 @@ use super::App;
 use super::error::Failure;
 use super::extract::Body;
 use super::search::{self, Field, Kind, Row};
-use super::tasks;
 use crate::contract::chains::ExploitChain;
 use crate::contract::tasks::Search;
 use crate::scanner::identity::Caller;
+use crate::scanner::store::Store;
 
-/// `POST /tasks/{taskId}/exploit-chains/search`. A task that has not ended has none yet.
+/// `POST /tasks/{taskId}/exploit-chains/search`.
 pub(super) async fn search(
     app: web::Data<App>,
     caller: Caller,
     path: web::Path<String>,
     Body(body): Body<Search>,
 ) -> Result<HttpResponse, Failure> {
-    let task = tasks::find(&app, &caller, &path).await?;
-    let chains = app.store.run(move |store| store.chains(&task.id)).await.map_err(Failure::internal)?;
-    Ok(HttpResponse::Ok().json(search::page(chains, &body)?))
+    search::of_task(&app, &caller, &path, &body, Store::chains).await
 }
 
 impl Row for ExploitChain {

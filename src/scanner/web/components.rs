@@ -6,22 +6,20 @@ use super::App;
 use super::error::Failure;
 use super::extract::Body;
 use super::search::{self, Field, Kind, Row};
-use super::tasks;
 use crate::contract::components::ComponentRow;
 use crate::contract::results::Severity;
 use crate::contract::tasks::Search;
 use crate::scanner::identity::Caller;
+use crate::scanner::store::Store;
 
-/// `POST /tasks/{taskId}/components/search`. A task that has not ended has none yet.
+/// `POST /tasks/{taskId}/components/search`.
 pub(super) async fn search(
     app: web::Data<App>,
     caller: Caller,
     path: web::Path<String>,
     Body(body): Body<Search>,
 ) -> Result<HttpResponse, Failure> {
-    let task = tasks::find(&app, &caller, &path).await?;
-    let rows = app.store.run(move |store| store.components(&task.id)).await.map_err(Failure::internal)?;
-    Ok(HttpResponse::Ok().json(search::page(rows, &body)?))
+    search::of_task(&app, &caller, &path, &body, Store::components).await
 }
 
 /// The most severe band that has a finding.

@@ -106,12 +106,15 @@ impl Failure {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, codes::TOO_LARGE, message)
     }
 
-    /// 429: come back after `wait`.
-    pub(super) fn too_many(wait: Duration) -> Self {
-        let seconds = wait.as_millis().div_ceil(1000).max(1);
-        let message = format!("There were too many wrong codes. Try again in {seconds} seconds.");
-        let header = Some(Header::RetryAfter(u64::try_from(seconds).unwrap_or(u64::MAX)));
+    /// 429, with the seconds to wait.
+    fn later(seconds: u64, message: impl Into<String>) -> Self {
+        let header = Some(Header::RetryAfter(seconds));
         Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
+    }
+
+    /// 429: too many wrong codes; come back after `wait`.
+    pub(super) fn too_many(wait: Duration) -> Self {
+        Self::too_often("There were too many wrong codes.", wait)
     }
 
     /// 400: no proof that the target belongs to the account.
@@ -122,9 +125,7 @@ impl Failure {
     /// 429: `what` came too often; come back after `wait`.
     pub(super) fn too_often(what: &str, wait: Duration) -> Self {
         let seconds = u64::try_from(wait.as_millis().div_ceil(1000).max(1)).unwrap_or(u64::MAX);
-        let header = Some(Header::RetryAfter(seconds));
-        let message = format!("{what} Try again in {seconds} seconds.");
-        Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
+        Self::later(seconds, format!("{what} Try again in {seconds} seconds."))
     }
 
     /// 404: this machine has no browser to show.
@@ -137,16 +138,16 @@ impl Failure {
     /// 429: every place for a remote browser is taken.
     pub(super) fn no_place(wait: Duration) -> Self {
         let seconds = wait.as_secs().max(1);
-        let message = format!("All remote browsers are in use. Close one that is not needed, or try again in {seconds} seconds.");
-        let header = Some(Header::RetryAfter(seconds));
-        Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
+        Self::later(
+            seconds,
+            format!("All remote browsers are in use. Close one that is not needed, or try again in {seconds} seconds."),
+        )
     }
 
     /// 429: as many analyses run as may run at once.
     pub(super) fn busy(wait: Duration) -> Self {
         let message = "Other analyses take all places at the moment. Please try again in a little while.";
-        let header = Some(Header::RetryAfter(wait.as_secs().max(1)));
-        Self { header, ..Self::new(StatusCode::TOO_MANY_REQUESTS, codes::TOO_MANY, message) }
+        Self::later(wait.as_secs().max(1), message)
     }
 
     /// 500: our fault; `cause` is logged.

@@ -9,21 +9,20 @@ use super::error::Failure;
 use super::extract::Body;
 use super::search::{self, Field, Kind, Row};
 use super::tasks;
-use crate::contract::ids::{TaskId, VulId};
+use crate::contract::ids::VulId;
 use crate::contract::results::{Reachability, Stat, StatDetail, VulRow};
 use crate::contract::tasks::Search;
 use crate::scanner::identity::Caller;
+use crate::scanner::store::Store;
 
-/// `POST /tasks/{taskId}/results/search`. A task that has not ended has none yet.
+/// `POST /tasks/{taskId}/results/search`.
 pub(super) async fn search(
     app: web::Data<App>,
     caller: Caller,
     path: web::Path<String>,
     Body(body): Body<Search>,
 ) -> Result<HttpResponse, Failure> {
-    let task = tasks::find(&app, &caller, &path).await?;
-    let page = search::page(rows(&app, task.id).await?, &body)?;
-    Ok(HttpResponse::Ok().json(page))
+    search::of_task(&app, &caller, &path, &body, Store::finding_rows).await
 }
 
 /// `GET /tasks/{taskId}/results/{vulId}`.
@@ -38,17 +37,14 @@ pub(super) async fn get(app: web::Data<App>, caller: Caller, path: web::Path<(St
 /// `POST /tasks/{taskId}/results/stat`. Takes no body and tolerates one.
 pub(super) async fn stat(app: web::Data<App>, caller: Caller, path: web::Path<String>) -> Result<HttpResponse, Failure> {
     let task = tasks::find(&app, &caller, &path).await?;
-    let mut groups = BTreeMap::new();
+    let (counts, mut groups) = (task.stat.clone(), BTreeMap::new());
     let counted = |row: &VulRow| row.reachability != Some(Reachability::NotPresent);
-    for row in rows(&app, task.id).await?.into_iter().filter(counted) {
+    let rows = app.store.run(move |store| store.finding_rows(&task.id)).await.map_err(Failure::internal)?;
+    for row in rows.into_iter().filter(counted) {
         *groups.entry((row.severity, row.category, row.cwe_id)).or_insert(0_u64) += 1;
     }
     let detail = groups.into_iter().map(|((severity, category, cwe_id), count)| StatDetail { category, cwe_id, severity, count });
-    Ok(HttpResponse::Ok().json(Stat { counts: task.stat, detail: detail.collect() }))
-}
-
-async fn rows(app: &App, task: TaskId) -> Result<Vec<VulRow>, Failure> {
-    app.store.run(move |store| store.finding_rows(&task)).await.map_err(Failure::internal)
+    Ok(HttpResponse::Ok().json(Stat { counts, detail: detail.collect() }))
 }
 
 impl Row for VulRow {

@@ -4,13 +4,20 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::time::Duration;
 
+use actix_web::HttpResponse;
+use serde::Serialize;
 use serde_json::Value;
 
+use super::App;
 use super::error::Failure;
+use super::tasks;
+use crate::contract::ids::TaskId;
 use crate::contract::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 use crate::contract::results::Severity;
 use crate::contract::tasks::{Filter, Operator, Page, Search};
 use crate::platform::clock::Timestamp;
+use crate::scanner::identity::Caller;
+use crate::scanner::store::{Store, StoreError};
 
 /// What a field holds, and so how it compares.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,6 +44,19 @@ pub(super) trait Row {
 
     /// The content of a field of [`Row::FIELDS`].
     fn field(&self, name: &str) -> Option<Field<'_>>;
+}
+
+/// The page of a search in what `read` gives of a task of the caller. A task that has not ended has nothing yet.
+pub(super) async fn of_task<R: Row + Serialize + Send + 'static>(
+    app: &App,
+    caller: &Caller,
+    task: &str,
+    search: &Search,
+    read: fn(&Store, &TaskId) -> Result<Vec<R>, StoreError>,
+) -> Result<HttpResponse, Failure> {
+    let task = tasks::find(app, caller, task).await?;
+    let rows = app.store.run(move |store| read(store, &task.id)).await.map_err(Failure::internal)?;
+    Ok(HttpResponse::Ok().json(page(rows, search)?))
 }
 
 /// Filters and sorts `rows`, which come in the order that stands when no sort is asked for, and takes one page.

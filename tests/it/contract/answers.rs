@@ -6,8 +6,8 @@ use reqwest::StatusCode;
 use serde_json::Value;
 
 use super::operation::{Cause, Foreign, Gives, Operation};
+use super::rows;
 use super::world::World;
-use super::{LATER, is_offered, rows};
 use crate::support::scanner::{ACME, GLOBEX, TestScanner, answer, assert_refused};
 
 const DOCUMENTED: [u16; 5] = [400, 401, 403, 404, 500];
@@ -52,7 +52,7 @@ async fn succeeds(scanner: &TestScanner, operation: &Operation) {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_operation_succeeds_with_what_the_interface_says() {
     let world = World::new().await;
-    for operation in rows::all(&world).iter().filter(|operation| is_offered(operation.name)) {
+    for operation in &rows::all(&world) {
         succeeds(&world.scanner, operation).await;
     }
 }
@@ -60,7 +60,7 @@ async fn every_operation_succeeds_with_what_the_interface_says() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_documented_error_is_answered_as_such() {
     let world = World::new().await;
-    for operation in rows::all(&world).iter().filter(|operation| is_offered(operation.name)) {
+    for operation in &rows::all(&world) {
         for (status, cause) in &operation.errors {
             if let Cause::Asked(bearer, ask, code) = cause {
                 let (got, body) = answer(ask.request(&world.scanner, *bearer)).await;
@@ -74,7 +74,7 @@ async fn every_documented_error_is_answered_as_such() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_belongs_to_another_account_does_not_exist() {
     let world = World::new().await;
-    for operation in rows::all(&world).iter().filter(|operation| is_offered(operation.name)) {
+    for operation in &rows::all(&world) {
         for bearer in [GLOBEX, "carol"] {
             let (status, body) = answer(operation.ask.request(&world.scanner, Some(bearer))).await;
             match operation.foreign {
@@ -91,18 +91,6 @@ async fn what_belongs_to_another_account_does_not_exist() {
     }
     let (_, kept) = world.scanner.get(ACME, &format!("/api/v1/tasks/{}", world.doomed)).await;
     assert_eq!(kept["taskStatus"], "SUCCESS", "what others ask for changes nothing");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_comes_later_is_not_offered_yet() {
-    let world = World::new().await;
-    for operation in rows::all(&world).iter().filter(|operation| !is_offered(operation.name)) {
-        let bearer = (!operation.public).then_some(ACME);
-        let (status, body) = answer(operation.ask.request(&world.scanner, bearer)).await;
-        let words = body["message"].as_str().unwrap_or_default().to_owned();
-        let absent = status == StatusCode::NOT_FOUND && (words.contains("not offered") || words.contains("no operation"));
-        assert!(absent, "{} is there: take it out of LATER", operation.name);
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,5 +119,4 @@ async fn the_table_holds_every_path_of_the_interface_and_every_documented_status
         });
         assert!(reasons.into_iter().all(|why| why.len() > 10), "{}", operation.name);
     }
-    assert!(LATER.iter().all(|name| named.contains(*name)), "LATER names an operation of the table");
 }

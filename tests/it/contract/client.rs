@@ -6,7 +6,6 @@ use futures_util::stream;
 use reqwest::{Body, Method, RequestBuilder, StatusCode, multipart};
 use serde_json::{Value, json};
 
-use super::is_offered;
 use crate::support::jar;
 use crate::support::scanner::{TestScanner, answer, assert_refused, spawn_scanner_with};
 use crate::support::userinfo::Userinfo;
@@ -148,7 +147,7 @@ async fn a_post_without_body_and_content_type_reaches_its_operation() {
     let (status, body) = answer(request()).await;
     let code = body["data"]["errCode"].as_u64();
     // A service without a browser says so; it never asks for a body.
-    let fits = if is_offered("BROWSERS") { status == StatusCode::OK || code == Some(4042) } else { code == Some(4040) };
+    let fits = status == StatusCode::OK || code == Some(4042);
     assert!(fits, "{status} {body}");
     let empty = answer(client.request(Method::POST, "/api/v1/tasks/search")).await;
     assert_eq!((empty.0, &empty.1["total"]), (StatusCode::OK, &json!(0)));

@@ -7,12 +7,3 @@ mod client;
 mod operation;
 mod rows;
 mod world;
-
-/// Operations (names of `contract::paths`) that the reference service does not offer yet. A test holds them to that, so the
-/// entry has to go when the operation comes; from then on its row is tested like all others.
-const LATER: &[&str] = &[];
-
-/// Whether an operation is there.
-fn is_offered(name: &str) -> bool {
-    !LATER.contains(&name)
-}

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::is_offered;
 use crate::support::jar;
 use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
 use crate::support::shop;
@@ -47,18 +46,14 @@ pub(super) struct World {
 
 /// The settings as the configuration gives them, with what the operations that are there need switched on.
 fn settings(given: &mut Settings) {
-    let mut own = json!({"scanner": {
+    let own = json!({"scanner": {
         "listen": given.listen, "data": given.data, "publishable_key": given.publishable_key, "userinfo_url": given.userinfo_url,
         // One worker, so that a task behind slow ones stays open as long as the table is asked.
-        "scan_workers": 1, "workers": 1
-    }});
-    if is_offered("DIAGNOSTICS") {
-        own["scanner"]["outbound"] = json!({"allow": ["127.0.0.0/8"]});
-    }
-    if is_offered("BROWSERS") {
+        "scan_workers": 1, "workers": 1,
+        "outbound": {"allow": ["127.0.0.0/8"]},
         // Tests run as root, too, where Chromium's sandbox cannot be had.
-        own["scanner"]["browser"] = json!({"sandbox": false});
-    }
+        "browser": {"sandbox": false}
+    }});
     let sources = Sources { own: Some(toml::Table::try_from(own).unwrap()), ..Sources::default() };
     let (accounts, analysis) = (given.accounts.clone(), given.analysis.clone());
     *given = config::load(Kind::Scanner, &sources).unwrap().scanner.unwrap();
@@ -95,15 +90,14 @@ impl World {
         let fresh = share_id(&scanner).await;
         let shown = Arc::new(Mutex::new(String::new()));
         let site = site(Arc::clone(&shown)).await;
-        let content = offered(&scanner, "DOMAIN_CONTENT", "GET /api/v1/domain-ownership/random-content", json!(null)).await;
-        let content = content.map_or_else(|| "0".repeat(64), |answer| text(&answer, "content"));
+        let content = told(&scanner, "GET /api/v1/domain-ownership/random-content", json!(null)).await;
+        let content = text(&content, "content");
         shown.lock().unwrap().clone_from(&content);
-        let diagnosis = offered(&scanner, "DIAGNOSTICS", "POST /api/v1/network-diagnostics", json!({"testUrl": site})).await;
-        let diagnosis = diagnosis.map_or_else(|| "none".to_owned(), |answer| text(&answer, "id"));
+        let diagnosis = told(&scanner, "POST /api/v1/network-diagnostics", json!({"testUrl": site})).await;
+        let diagnosis = text(&diagnosis, "id");
         let chains = format!("POST /api/v1/tasks/{task}/exploit-chains/search");
-        let chain = offered(&scanner, "CHAINS_SEARCH", &chains, json!({})).await;
-        let chain = chain.and_then(|answer| Some(answer["data"][0]["vulId"].as_str()?.to_owned()));
-        let chain = chain.unwrap_or_else(|| "none".to_owned());
+        let chains = told(&scanner, &chains, json!({})).await;
+        let chain = text(&chains["data"][0], "vulId");
         let bare_site = self::site(Arc::default()).await;
         Self {
             scanner,
@@ -127,15 +121,12 @@ impl World {
     }
 }
 
-/// What an operation answers acme, if it is offered.
-async fn offered(scanner: &TestScanner, name: &str, line: &str, body: Value) -> Option<Value> {
-    if !is_offered(name) {
-        return None;
-    }
+/// What an operation answers acme.
+async fn told(scanner: &TestScanner, line: &str, body: Value) -> Value {
     let (method, path) = line.split_once(' ').unwrap();
     let (status, answer) = if method == "GET" { scanner.get(ACME, path).await } else { scanner.post(ACME, path, body).await };
     assert_eq!(status, StatusCode::OK, "{line}: {answer}");
-    Some(answer)
+    answer
 }
 
 fn text(value: &Value, name: &str) -> String {

@@ -29,9 +29,6 @@ use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
 use crate::scanner::Scanner;
 
-/// Operations the reference service does not offer yet; a test holds them to that.
-const LATER: &[&str] = &[];
-
 const ACME: &str = "a-server-key-of-acme";
 const GLOBEX: &str = "a-server-key-of-globex";
 const CODE: &str = "open-sesame";
@@ -45,10 +42,6 @@ struct Row {
     name: &'static str,
     unknown: Option<Told>,
     foreign: Option<Told>,
-}
-
-fn is_offered(name: &str) -> bool {
-    !LATER.contains(&name)
 }
 
 const fn row(name: &'static str, unknown: Option<Told>, foreign: Option<Told>) -> Row {
@@ -98,10 +91,6 @@ const ROWS: &[Row] = &[
 impl Row {
     fn constant(&self) -> &'static str {
         self.name.split('+').next().unwrap()
-    }
-
-    fn is_offered(&self) -> bool {
-        is_offered(self.constant())
     }
 
     /// Whether it carries no person's credential.
@@ -176,18 +165,13 @@ async fn userinfo() -> Fake {
 impl Reference {
     async fn start() -> Self {
         let (folder, userinfo, tasks) = (tempfile::tempdir().unwrap(), userinfo().await, Shutdown::default());
-        let mut own = json!({"scanner": {
-            "analysis": {"own_process": false}, "listen": "127.0.0.1:0", "data": folder.path(), "scan_workers": 1, "publishable_key": "pk",
+        // Tests run as root, too, where Chromium's sandbox cannot be had.
+        let own = json!({"scanner": {
+            "analysis": {"own_process": false}, "outbound": {"allow": ["127.0.0.0/8"]}, "browser": {"sandbox": false},
+            "listen": "127.0.0.1:0", "data": folder.path(), "scan_workers": 1, "publishable_key": "pk",
             "userinfo_url": format!("{}/userinfo", userinfo.base),
             "accounts": {"acme": {"server_keys": [ACME]}, "globex": {"server_keys": [GLOBEX]}}
         }});
-        if is_offered("DIAGNOSTICS") {
-            own["scanner"]["outbound"] = json!({"allow": ["127.0.0.0/8"]});
-        }
-        if is_offered("BROWSERS") {
-            // Tests run as root, too, where Chromium's sandbox cannot be had.
-            own["scanner"]["browser"] = json!({"sandbox": false});
-        }
         let sources = Sources { own: Some(toml::Table::try_from(own).unwrap()), ..Sources::default() };
         let settings = config::load(config::Kind::Scanner, &sources).unwrap().scanner.unwrap();
         let running = Scanner::start(settings, Clock::system(), &tasks).await.unwrap();
@@ -226,22 +210,9 @@ async fn names(service: &ScanningService, target: Url) -> Names {
     let locked = share(service, &task, Some(CODE)).await;
     let ended = share(service, &task, None).await;
     let fresh = service.generate_share_id(acme).await.unwrap();
-    let content = if is_offered("DOMAIN_CONTENT") {
-        service.ownership_content(acme).await.unwrap().content.raw().to_owned()
-    } else {
-        "0".repeat(64)
-    };
-    let diagnosis = if is_offered("DIAGNOSTICS") {
-        service.create_diagnosis(acme, target.as_str()).await.unwrap()
-    } else {
-        "none".to_owned()
-    };
-    let chains = if is_offered("CHAINS_SEARCH") {
-        service.search_chains(acme, &task, &Search::default()).await.unwrap().items
-    } else {
-        Vec::new()
-    };
-    let chain = chains.first().map_or_else(|| vul.clone(), |chain| chain.id.clone());
+    let content = service.ownership_content(acme).await.unwrap().content.raw().to_owned();
+    let diagnosis = service.create_diagnosis(acme, target.as_str()).await.unwrap();
+    let chain = service.search_chains(acme, &task, &Search::default()).await.unwrap().items[0].id.clone();
     Names { hash, task, running, doomed, vul, chain, open, locked, ended, fresh, diagnosis, target, content }
 }
 
@@ -419,14 +390,10 @@ fn expected(row: &Row, names: &Names) -> &'static str {
     if row.constant() == "SHARE_PUBLIC_CHAIN" && names.chain == names.vul { "gone" } else { "done" }
 }
 
-fn offered() -> impl Iterator<Item = &'static Row> {
-    ROWS.iter().filter(|row| row.is_offered())
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn every_operation_works_against_the_reference_service() {
     let reference = Reference::start().await;
-    for row in offered() {
+    for row in ROWS {
         let told = ask(row, &reference.service, &key(ACME), &reference.names, CODE).await;
         if row.name == "BROWSERS" && told.as_ref().is_err_and(|error| error.code == Some(4042)) {
             // A machine without Chromium: the service says so, and nothing else is to be had.
@@ -441,7 +408,7 @@ async fn every_documented_error_of_the_reference_service_is_read_as_what_it_is()
     let reference = Reference::start().await;
     let (service, names) = (&reference.service, &reference.names);
     let nowhere = unknown(names);
-    for row in offered() {
+    for row in ROWS {
         for (bearer, kind, status, retry) in [
             ("expired", Kind::Unauthorized, 401, false),
             ("nobody", Kind::Forbidden, 403, false),
@@ -482,20 +449,6 @@ async fn every_documented_error_of_the_reference_service_is_read_as_what_it_is()
         let row = ROWS.iter().find(|row| row.name == name).unwrap();
         let told = ask(row, service, &key(ACME), &locked, CODE).await.map_err(|error| error.kind);
         assert_eq!(told, Ok("code needed"), "{name}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_comes_later_is_read_as_not_there() {
-    let reference = Reference::start().await;
-    for row in ROWS.iter().filter(|row| !row.is_offered()) {
-        let told = ask(row, &reference.service, &key(ACME), &reference.names, CODE).await;
-        let absent = match &told {
-            Err(error) => error.kind == Kind::NotFound && error.text.raw().contains("not offered"),
-            // Those that tell a refusal in a word of their own.
-            Ok(word) => *word == "gone" || row.name == "DOMAIN_VERIFY",
-        };
-        assert!(absent, "{} is there: take it out of LATER", row.name);
     }
 }
 

@@ -14,7 +14,7 @@ pub(in crate::gateway) use admin::Admin;
 pub(in crate::gateway) use body::JsonBody;
 pub(in crate::gateway) use form::{Form, OpenForm};
 pub(in crate::gateway) use path::Path;
-pub(in crate::gateway) use query::Query;
+pub(in crate::gateway) use query::{Paging, Query};
 pub(in crate::gateway) use share_visitor::{AtDoor, ShareVisitor, grant_cookie};
 pub(in crate::gateway) use signed_in::{CsrfHeader, SignedIn, Watching};
 pub(in crate::gateway) use upload::{Fields, UploadFile, UploadForm};

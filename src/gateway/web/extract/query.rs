@@ -4,6 +4,7 @@ use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::gateway::web::error::WebError;
@@ -20,5 +21,18 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
             |_| Err(WebError::bad_request("The address holds a filter or option that cannot be read.")),
             |query| Ok(Self(query.into_inner())),
         ))
+    }
+}
+
+/// The query of a list that is only paged.
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Paging {
+    page: Option<u32>,
+}
+
+impl Paging {
+    /// The page asked for, from 1.
+    pub(in crate::gateway) fn number(&self) -> u32 {
+        self.page.unwrap_or(1).max(1)
     }
 }

@@ -6,7 +6,7 @@ use actix_web::web::Data;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::drafts::at_step;
+use super::drafts::{Removed, at_step};
 use crate::gateway::domain::draft::{DraftId, Step};
 use crate::gateway::services::accounts::{Problems, Typed};
 use crate::gateway::services::browsers::Opened;
@@ -71,12 +71,6 @@ pub(in crate::gateway) async fn add(
         Ok(()) => Ok(page.go_with_news(&urls::step(&id, Step::Accounts), Flash::AccountSaved)),
         Err(problems) => show(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, Some((typed, problems))).await,
     }
-}
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Removed {
-    v: String,
-    row: usize,
 }
 
 /// Takes an account out.

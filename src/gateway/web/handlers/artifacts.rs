@@ -4,9 +4,8 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
-use serde::Deserialize;
 
-use super::drafts::at_step;
+use super::drafts::{Removed, at_step};
 use crate::gateway::domain::draft::{self, DraftId, SourceKind, Step};
 use crate::gateway::services::artifacts::{About, File, Problems};
 use crate::gateway::services::drafts::Held;
@@ -118,12 +117,6 @@ async fn received(
             }
         },
     }
-}
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Removed {
-    v: String,
-    row: usize,
 }
 
 /// Takes a file out.

@@ -2,24 +2,17 @@
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use serde::Deserialize;
 
 use crate::contract::ids::{TaskId, VulId};
 use crate::gateway::services::Services;
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{Path, Query, SignedIn};
+use crate::gateway::web::extract::{Paging, Path, Query, SignedIn};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::chains::{ChainPage, List, extent, title};
 use crate::gateway::web::views::components::paged;
 use crate::gateway::web::views::pager::Extent;
 use crate::gateway::web::views::tasks::project;
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Paging {
-    /// From 1.
-    page: Option<u32>,
-}
 
 /// The list. A page beyond the end leads to the last one.
 pub(in crate::gateway) async fn list(
@@ -29,7 +22,7 @@ pub(in crate::gateway) async fn list(
     Query(paging): Query<Paging>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let number = paging.page.unwrap_or(1).max(1);
+    let number = paging.number();
     let found = services.chains.list(&actor, &task, number).await?;
     if let Some(last) = extent(&found, number).filter(|extent| extent.is_beyond()).map(Extent::last) {
         return Ok(see_other(&urls::page(urls::chains(&task), last)));

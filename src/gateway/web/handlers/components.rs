@@ -2,13 +2,12 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use serde::Deserialize;
 
 use crate::contract::ids::TaskId;
 use crate::gateway::domain::component_filter::ComponentFilter;
 use crate::gateway::services::Services;
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{Path, Query, SignedIn};
+use crate::gateway::web::extract::{Paging, Path, Query, SignedIn};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::components::{List, Plan, extent, paged};
@@ -32,12 +31,6 @@ pub(in crate::gateway) async fn list(
     page.show(&List::new(page.chrome(title, "tasks"), &filter, &found))
 }
 
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Paging {
-    /// From 1.
-    page: Option<u32>,
-}
-
 /// The plan. A page beyond the end leads to the last one.
 pub(in crate::gateway) async fn upgrades(
     page: Page,
@@ -46,7 +39,7 @@ pub(in crate::gateway) async fn upgrades(
     Query(paging): Query<Paging>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let number = paging.page.unwrap_or(1).max(1);
+    let number = paging.number();
     let found = services.components.plan(&actor, &task, number).await?;
     if let Some(last) = extent(&found, number).filter(|extent| extent.is_beyond()).map(Extent::last) {
         return Ok(see_other(&urls::page(urls::upgrades(&task), last)));

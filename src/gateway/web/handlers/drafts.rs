@@ -27,6 +27,13 @@ pub(super) fn at_step(id: &DraftId, step: Step) -> impl Fn(Error) -> WebError {
     }
 }
 
+/// A row somebody takes out of a step, and the version of the draft it was seen in.
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Removed {
+    pub(super) v: String,
+    pub(super) row: usize,
+}
+
 /// Where a new scan begins, with the person's drafts.
 pub(in crate::gateway) async fn list(
     page: Page,

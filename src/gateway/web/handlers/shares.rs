@@ -10,16 +10,10 @@ use crate::gateway::services::error::Error;
 use crate::gateway::services::shares::{NewShare, Outcome, WantedCode};
 use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Form, Path, Query, SignedIn};
+use crate::gateway::web::extract::{Form, Paging, Path, Query, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::shares::{AlreadyMade, Choices, Created, List, NewPage};
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Paging {
-    /// From 1.
-    page: Option<u32>,
-}
 
 pub(in crate::gateway) async fn list(
     page: Page,
@@ -27,7 +21,7 @@ pub(in crate::gateway) async fn list(
     services: Data<Services>,
     Query(paging): Query<Paging>,
 ) -> Result<HttpResponse, WebError> {
-    let number = paging.page.unwrap_or(1).max(1);
+    let number = paging.number();
     let shares = services.shares.list(&actor, number - 1).await?;
     page.show(&List::new(&page, number, &shares))
 }
