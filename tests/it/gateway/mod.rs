@@ -1,6 +1,7 @@
 //! The gateway from outside: the built binary over sockets.
 
 mod oidc;
+mod refresh;
 mod restart;
 mod security;
 mod tenants;

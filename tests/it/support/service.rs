@@ -1,0 +1,97 @@
+//! A scanning service that only writes down who asked with what, believes the tokens of a [`Provider`], and is as slow as
+//! a test wants it.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::provider::Provider;
+use super::spawn;
+
+/// A call as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: String,
+    /// Path and query.
+    pub(crate) path: String,
+    pub(crate) bearer: String,
+    /// What it was answered with.
+    pub(crate) status: u16,
+}
+
+/// What it did and how it behaves.
+#[derive(Default)]
+pub(crate) struct Desk {
+    pub(crate) calls: Vec<Call>,
+    /// How long it thinks.
+    pub(crate) latency: Duration,
+    /// Answered instead of everything else, without looking at the token.
+    pub(crate) status: Option<u16>,
+    /// Calls that came and are not answered yet.
+    pub(crate) waiting: usize,
+}
+
+/// A running service. It ends with the test's runtime.
+#[derive(Clone)]
+pub(crate) struct Service {
+    pub(crate) base: String,
+    provider: Provider,
+    desk: Arc<Mutex<Desk>>,
+}
+
+impl Service {
+    pub(crate) async fn start(provider: &Provider) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let service = Self { base, provider: provider.clone(), desk: Arc::default() };
+        let serving = service.clone();
+        spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let service = serving.clone();
+                spawn(async move {
+                    let answer = service_fn(move |request| {
+                        let service = service.clone();
+                        async move { Ok::<_, Infallible>(service.answer(request).await) }
+                    });
+                    let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+                });
+            }
+        });
+        service
+    }
+
+    /// What it did, and its behaviour to be changed. Not held over a wait.
+    pub(crate) fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap()
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let (head, body) = request.into_parts();
+        let bearer = head.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let bearer = bearer.trim_start_matches("Bearer ").to_owned();
+        let _ = body.collect().await;
+        let (latency, forced) = {
+            let mut desk = self.desk();
+            desk.waiting += 1;
+            (desk.latency, desk.status)
+        };
+        tokio::time::sleep(latency).await;
+        let status = forced.unwrap_or(if self.provider.believes(&bearer) { 200 } else { 401 });
+        let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        let mut desk = self.desk();
+        desk.waiting -= 1;
+        desk.calls.push(Call { method: head.method.to_string(), path, bearer, status });
+        let body = if status == 200 { json!({ "list": [], "total": 0 }) } else { json!({ "status": status, "message": "no" }) };
+        let builder = Response::builder().status(status).header("content-type", "application/json");
+        builder.body(Full::from(body.to_string())).unwrap()
+    }
+}
