@@ -17,6 +17,7 @@ pub struct Gateway {
     pub upstream: Upstream,
     pub limits: Limits,
     pub drafts: Drafts,
+    pub audit: Audit,
     /// By tenant id.
     pub tenants: BTreeMap<String, Tenant>,
 }
@@ -63,6 +64,15 @@ pub struct Store {
     pub redis_prefix: String,
     pub connect_timeout_ms: u64,
     pub response_timeout_ms: u64,
+}
+
+/// The audit trail.
+#[derive(Clone, Debug)]
+pub struct Audit {
+    /// How long its records stay.
+    pub days: u64,
+    /// Events that may wait for a store that is away.
+    pub waiting: usize,
 }
 
 #[derive(Clone, Debug)]

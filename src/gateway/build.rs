@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::StartError;
+use super::audit::Audit;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::services::Services;
@@ -56,6 +57,7 @@ pub(in crate::gateway) struct Base<'a> {
     ring: Arc<Ring>,
     pub(in crate::gateway) vault: Vault,
     directory: Directory,
+    audit: Audit,
 }
 
 impl<'a> Base<'a> {
@@ -67,7 +69,9 @@ impl<'a> Base<'a> {
         let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
         let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
-        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory })
+        let kept = Duration::from_hours(24 * settings.audit.days);
+        let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), (kept, settings.audit.waiting), shutdown);
+        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit })
     }
 
     /// Everything the web needs.
@@ -104,7 +108,7 @@ impl<'a> Base<'a> {
 }
 
 fn services(base: &Base<'_>) -> Services {
-    let Base { settings, clock, shutdown, tenants, store, ring, vault, directory } = base;
+    let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let refresh = RefreshSettings {
         ahead: Duration::from_secs(settings.session.refresh_ahead_seconds),
@@ -149,6 +153,7 @@ fn services(base: &Base<'_>) -> Services {
             tokens,
             store: store.clone(),
             clock: (*clock).clone(),
+            audit: audit.clone(),
             default_lifetime: refresh.default_lifetime,
             per_minute: settings.limits.sign_ins_per_minute,
         },

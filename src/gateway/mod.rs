@@ -1,6 +1,7 @@
 //! The gateway: a company portal in front of the scanning service. All modules are private behind one facade; never
 //! imports the reference scanner or the identity provider.
 
+mod audit;
 mod build;
 mod domain;
 mod services;

@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Backend, Claims, Drafts, Gateway, Identity, Limits, Profile, PublicAuth, SealingKey, Server, Service, Session, Store, Tenant,
-    Upstream,
+    Audit, Backend, Claims, Drafts, Gateway, Identity, Limits, Profile, PublicAuth, SealingKey, Server, Service, Session, Store,
+    Tenant, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -30,6 +30,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         upstream: section.table("upstream", upstream),
         limits: section.table("limits", limits),
         drafts: section.table("drafts", drafts),
+        audit: section.table("audit", audit),
         tenants: section.each("tenants", &defaults, tenant),
     };
     keys_fit(section, &gateway.keys);
@@ -82,6 +83,10 @@ fn store(section: &mut Section<'_>) -> Store {
         _ => {}
     }
     store
+}
+
+fn audit(section: &mut Section<'_>) -> Audit {
+    Audit { days: section.number("days", 1..=36_500), waiting: section.number("waiting", 1..=1_000_000) }
 }
 
 fn key(section: &mut Section<'_>) -> SealingKey {

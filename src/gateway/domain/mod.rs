@@ -1,6 +1,7 @@
 //! Values and pure rules of the gateway: no I/O, no framework, no clock of its own.
 
 pub(in crate::gateway) mod account;
+pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod branding;
 pub(in crate::gateway) mod browser;
 pub(in crate::gateway) mod chain;

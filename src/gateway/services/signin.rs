@@ -8,6 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::Actor;
 use super::directory::Directory;
 use super::error::Error;
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::identity::Identity;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::return_to::ReturnTo;
@@ -33,6 +35,7 @@ pub(in crate::gateway) struct SignIn {
     pub(in crate::gateway) tokens: Tokens,
     pub(in crate::gateway) store: Store,
     pub(in crate::gateway) clock: Clock,
+    pub(in crate::gateway) audit: Audit,
     /// Lifetime of an access token when the provider does not tell.
     pub(in crate::gateway) default_lifetime: Duration,
     /// Sign-ins begun per network and minute.
@@ -48,6 +51,7 @@ pub(in crate::gateway) struct Place<'a> {
     pub(in crate::gateway) network: &'a str,
     /// Value of the cookie that binds sign-ins to this browser.
     pub(in crate::gateway) binding: Option<&'a str>,
+    pub(in crate::gateway) request_id: &'a str,
 }
 
 /// What the browser brought back from the provider.
@@ -85,6 +89,19 @@ pub(in crate::gateway) enum SignInError {
     Other(#[from] Error),
 }
 
+impl SignInError {
+    /// The reason in a word, for the audit trail.
+    const fn reason(&self) -> &'static str {
+        match self {
+            Self::Stale => "unknown_or_used",
+            Self::Refused => "refused_by_provider",
+            Self::ProviderDown => "provider_down",
+            Self::Unbelievable(_) => "answer_not_believed",
+            Self::Other(_) => "trouble",
+        }
+    }
+}
+
 impl SignIn {
     /// Where to send the browser, and what binds the sign-in to it. `again`: the provider shall ask even whom it knows.
     pub(in crate::gateway) async fn begin(
@@ -113,7 +130,20 @@ impl SignIn {
     }
 
     /// Takes up a callback: the state is used up first, so that whatever happens it cannot be used again.
+    /// How it ended is written down.
     pub(in crate::gateway) async fn complete(&self, place: Place<'_>, answer: Answer) -> Result<Completed, SignInError> {
+        let (tenant, network, request_id) = (place.tenant, place.network, place.request_id);
+        let outcome = self.take_up(place, answer).await;
+        let event = match &outcome {
+            Ok(Completed::New { principal, login, .. }) => Event::new(Deed::SignIn, "").by(&principal.key(), &login.public()),
+            Ok(Completed::Again(_)) => return outcome,
+            Err(error) => Event::new(Deed::SignInRefused, error.reason()),
+        };
+        self.audit.record(tenant, event.from(network, request_id));
+        outcome
+    }
+
+    async fn take_up(&self, place: Place<'_>, answer: Answer) -> Result<Completed, SignInError> {
         let flow = match self.flows.finish(place.tenant, &answer.state, place.binding).await {
             Ok(Callback::First(flow)) => flow,
             Ok(Callback::Again(return_to)) => return Ok(Completed::Again(return_to)),

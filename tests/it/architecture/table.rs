@@ -36,6 +36,7 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::session",
             "gateway::vault",
             "gateway::upstream",
+            "gateway::audit",
             "gateway::store",
             "gateway::domain",
             "config::gateway",
@@ -101,6 +102,7 @@ pub(super) const ROOMS: &[Room] = &[
     room(
         "gateway::services",
         &[
+            "gateway::audit",
             "gateway::session",
             "gateway::vault",
             "gateway::upstream",
@@ -111,7 +113,8 @@ pub(super) const ROOMS: &[Room] = &[
             "platform",
         ],
     ),
-    room("gateway::session", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
+    room("gateway::session", &["gateway::audit", "gateway::store", "gateway::domain", "config::gateway", "platform"]),
+    room("gateway::audit", &["gateway::store", "gateway::domain", "platform"]),
     room("gateway::vault", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
     room("gateway::upstream", &["gateway::domain", "config::gateway", "contract", "platform"]),
     room("gateway::store", &["gateway::domain", "config::gateway", "platform"]),

@@ -152,7 +152,8 @@ impl Provider {
     /// Every token it gave out, for looking for them where they must not be.
     pub(crate) fn all_tokens(&self) -> Vec<String> {
         let state = self.state();
-        let of = |family: &Family| family.used.iter().chain([&family.refresh, &family.newest_access]).cloned().collect::<Vec<_>>();
+        let of =
+            |family: &Family| family.used.iter().chain([&family.refresh, &family.newest_access]).cloned().collect::<Vec<_>>();
         state.families.values().flat_map(of).collect()
     }
 
@@ -266,7 +267,8 @@ impl Provider {
 
 /// Claims of a person.
 pub(crate) fn person(subject: &str, name: &str, role: &str) -> Map<String, Value> {
-    let claims = json!({ "sub": subject, "name": name, "email": format!("{}@acme.example", name.to_lowercase()), "roles": [role] });
+    let claims =
+        json!({ "sub": subject, "name": name, "email": format!("{}@acme.example", name.to_lowercase()), "roles": [role] });
     claims.as_object().unwrap().clone()
 }
 

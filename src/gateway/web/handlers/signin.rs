@@ -47,7 +47,7 @@ pub(in crate::gateway) async fn begin(
     }
     let binding = binding(&request, &sessions);
     let network = page.context.network();
-    let place = Place { tenant: &page.site.tenant, origin: &page.context.origin, network: &network, binding: binding.as_deref() };
+    let place = place(&page, &network, binding.as_deref());
     match services.signin.begin(place, target, request.cookie(SIGNED_OUT).is_some()).await {
         Ok((address, begun)) => {
             let mut answer = see_other(&address);
@@ -71,7 +71,7 @@ pub(in crate::gateway) async fn complete(
     };
     let binding = binding(&request, &sessions);
     let network = page.context.network();
-    let place = Place { tenant: &page.site.tenant, origin: &page.context.origin, network: &network, binding: binding.as_deref() };
+    let place = place(&page, &network, binding.as_deref());
     let portal = Portal::of(&request);
     match services.signin.complete(place, answer).await {
         Ok(Completed::New { principal, login, return_to }) => {
@@ -119,6 +119,11 @@ pub(in crate::gateway) async fn signed_out(page: Page) -> Result<HttpResponse, W
 
 fn binding(request: &HttpRequest, sessions: &Sessions) -> Option<String> {
     request.cookie(&sessions.flow_cookie_name()).map(|cookie| cookie.value().to_owned())
+}
+
+fn place<'a>(page: &'a Page, network: &'a str, binding: Option<&'a str>) -> Place<'a> {
+    let (tenant, context) = (&page.site.tenant, &page.context);
+    Place { tenant, origin: &context.origin, network, binding, request_id: &context.request_id }
 }
 
 fn answer(query: &str) -> Option<Answer> {

@@ -1,0 +1,89 @@
+//! What is written down for good: who did what, from where, and what was refused with its reason. Never a token, a code, a
+//! name or an e-mail address.
+
+use serde::{Deserialize, Serialize};
+
+use crate::platform::clock::Timestamp;
+
+/// What happened. Written by its name, so a name is never given another meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::gateway) enum Deed {
+    /// Somebody signed in.
+    SignIn,
+    /// A sign-in came to nothing; the detail says why.
+    SignInRefused,
+    /// A refresh that changed something: tokens renewed, or the sign-in ended. The detail is the outcome.
+    Refresh,
+    /// A session ended because its user said so. The detail is the kind: here, at the provider, all others.
+    SignOut,
+    /// A session was ended by somebody else or by a rule: an administrator, the provider, a limit. The detail says which.
+    SessionEnded,
+    /// A cookie, record or callback of one tenant on the host of another.
+    TenantMismatch,
+    /// The claims of a user changed and with them the role.
+    RoleChanged,
+    /// A change that another site started was refused.
+    CrossSite,
+    /// Another sealing key seals from now on, or records were sealed anew.
+    KeyRotation,
+}
+
+impl Deed {
+    /// The name it is written by.
+    pub(in crate::gateway) const fn name(self) -> &'static str {
+        match self {
+            Self::SignIn => "sign_in",
+            Self::SignInRefused => "sign_in_refused",
+            Self::Refresh => "refresh",
+            Self::SignOut => "sign_out",
+            Self::SessionEnded => "session_ended",
+            Self::TenantMismatch => "tenant_mismatch",
+            Self::RoleChanged => "role_changed",
+            Self::CrossSite => "cross_site",
+            Self::KeyRotation => "key_rotation",
+        }
+    }
+}
+
+/// One thing to write down. Everything but the deed may be unknown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Event {
+    pub(in crate::gateway) deed: Deed,
+    /// Outcome or reason in one or a few words of ours, e.g. `wrong_nonce`; never text from outside.
+    pub(in crate::gateway) detail: String,
+    /// Who did it: [`Principal::key`](super::principal::Principal::key).
+    pub(in crate::gateway) user: Option<String>,
+    /// Whose session it was, by its public id.
+    pub(in crate::gateway) session: Option<String>,
+    /// From where: IPv4 /24, IPv6 /48.
+    pub(in crate::gateway) network: Option<String>,
+    pub(in crate::gateway) request_id: Option<String>,
+}
+
+impl Event {
+    /// An event of which nothing else is known yet.
+    pub(in crate::gateway) fn new(deed: Deed, detail: &str) -> Self {
+        Self { deed, detail: detail.to_owned(), user: None, session: None, network: None, request_id: None }
+    }
+
+    /// The same, done by this user in this session.
+    pub(in crate::gateway) fn by(self, user: &str, session: &str) -> Self {
+        Self { user: Some(user.to_owned()), session: Some(session.to_owned()), ..self }
+    }
+
+    /// The same, from this network in this request.
+    pub(in crate::gateway) fn from(self, network: &str, request_id: &str) -> Self {
+        Self { network: Some(network.to_owned()), request_id: Some(request_id.to_owned()), ..self }
+    }
+}
+
+/// An event as it was written: when, and after which other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Written {
+    /// 1 for the first of the tenant; without gaps.
+    pub(in crate::gateway) number: u64,
+    pub(in crate::gateway) at: Timestamp,
+    #[serde(flatten)]
+    pub(in crate::gateway) event: Event,
+}
