@@ -101,6 +101,28 @@ pub struct Archive {
     /// Whole time of one scan.
     pub seconds: u64,
     pub sources: Sources,
+    pub call_graph: CallGraph,
+}
+
+/// Bounds of following calls from entry points to vulnerable code. Where one is hit, the rest is not known and a note says so.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct CallGraph {
+    /// The largest class file that is read.
+    pub class_bytes: u64,
+    /// Classes, methods and calls of all archives together.
+    pub classes: usize,
+    pub methods: usize,
+    pub calls: usize,
+    /// Bytes of all their names, each name once.
+    pub name_bytes: usize,
+    /// Calls followed in the search.
+    pub steps: usize,
+    /// Methods that one call is taken to run, and classes looked at to find them.
+    pub targets: usize,
+    pub subclasses: usize,
+    /// Chains of one task, and steps of a path that are shown.
+    pub chains: usize,
+    pub chain_steps: usize,
 }
 
 /// Bounds of reading poms and lock files.

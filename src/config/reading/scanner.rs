@@ -5,7 +5,7 @@ use config::Map;
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
 use crate::config::scanner::{
-    Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares,
+    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares,
     Sources, Upload, ports,
 };
 use crate::config::section::Section;
@@ -91,6 +91,24 @@ fn archive(section: &mut Section<'_>) -> Archive {
         ratio_from_bytes: section.number("ratio_from_bytes", 0..=u64::MAX),
         seconds: section.number("seconds", 1..=86_400),
         sources: section.table("sources", sources),
+        call_graph: section.table("call_graph", call_graph),
+    }
+}
+
+fn call_graph(section: &mut Section<'_>) -> CallGraph {
+    // Places in the graph are numbers of 32 bits.
+    let many = || 1..=u64::from(u32::MAX);
+    CallGraph {
+        class_bytes: section.number("class_bytes", positive()),
+        classes: section.number("classes", many()),
+        methods: section.number("methods", many()),
+        calls: section.number("calls", many()),
+        name_bytes: section.number("name_bytes", many()),
+        steps: section.number("steps", positive()),
+        targets: section.number("targets", 1..=10_000),
+        subclasses: section.number("subclasses", 1..=1_000_000),
+        chains: section.number("chains", 0..=1_000_000),
+        chain_steps: section.number("chain_steps", 2..=10_000),
     }
 }
 

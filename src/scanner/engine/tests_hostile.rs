@@ -267,7 +267,7 @@ fn time_that_runs_out_leaves_what_was_found() {
         ("META-INF/maven/junit/junit/pom.properties", b"groupId=junit\nartifactId=junit\nversion=4.12\n"),
     ]);
     let zip = super::ZipFile::open(super::Source::memory(content)).unwrap();
-    let mut walk = super::Walk::new(&LIMITS, &clock, &watch, &advance);
+    let mut walk = super::Walk::new(&LIMITS, super::Budget::new(&clock, &watch, LIMITS.seconds), &watch, &advance);
     assert!(matches!(walk.archive(&zip, "app.jar".to_owned(), 0), Err(super::Halt::Limit)));
     assert_eq!(walk.seen[0].poms.len(), 1);
     assert!(walk.notes.into_lines()[0].contains("more than 60 seconds"));

@@ -203,6 +203,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("moka", &["gateway::cache", "scanner::identity", "scanner::web"]),
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),
+    ("encoding_rs", &["scanner::engine"]),
     ("csv", &["scanner::engine"]),
     ("seccompiler", &["scanner::sandbox"]),
     ("hickory_resolver", &["scanner::dialer"]),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cardea::config::scanner::{
-    Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings,
+    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings,
     Sessions, Shares, Sources, Upload,
 };
 use cardea::platform::clock::{Clock, Timestamp};
@@ -112,6 +112,18 @@ pub(crate) fn settings(data: &Path) -> Settings {
                 dependencies: 2_000_000,
                 packages: 200_000,
                 issues: 20_000,
+            },
+            call_graph: CallGraph {
+                class_bytes: 2 << 20,
+                classes: 200_000,
+                methods: 4_000_000,
+                calls: 8_000_000,
+                name_bytes: 256 << 20,
+                steps: 20_000_000,
+                targets: 8,
+                subclasses: 2000,
+                chains: 500,
+                chain_steps: 60,
             },
         },
         analysis: Analysis {

@@ -1,5 +1,5 @@
 //! Looks at the constant pool before the parser does: renames attributes nobody needs, so that the parser passes them over
-//! (annotations nest without bound there, and a nested one could use up the stack), and keeps the texts for our own reader.
+//! (annotations nest without bound there, and a nested one could use up the stack), overwrites long texts it would copy, and keeps the texts for our own reader.
 
 /// Attributes that the parser need not see. The first letter is changed.
 const HIDE: [&[u8]; 10] = [
@@ -14,6 +14,10 @@ const HIDE: [&[u8]; 10] = [
     b"LocalVariableTable",
     b"LocalVariableTypeTable",
 ];
+
+/// Longer texts that are no UTF-8 (zeros, surrogates: tables of generated parsers) are overwritten: nobody needs them, and the
+/// parser would copy one for each instruction that names it.
+const LONGEST: usize = 256;
 
 /// What `RuntimeVisibleAnnotations` is called afterwards.
 pub(super) const VISIBLE: &str = "xuntimeVisibleAnnotations";
@@ -45,6 +49,9 @@ pub(super) fn hide(class: &mut [u8]) -> Option<Texts> {
                     && let Some(first) = text.first_mut()
                 {
                     *first = b'x';
+                }
+                if length > LONGEST && std::str::from_utf8(text).is_err() {
+                    text.fill(b'x');
                 }
                 texts.push((at + 3, at + 3 + length));
                 at += 3 + length;
