@@ -222,3 +222,19 @@ fn pump(mut from: impl Read, take: &mut dyn FnMut(&[u8]) -> Result<(), EntryErro
 fn damaged(error: rawzip::Error) -> EntryError {
     EntryError::Damaged(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Stretches;
+
+    #[test]
+    fn stretches_that_touch_are_apart_and_those_that_share_a_byte_are_not() {
+        let mut read = Stretches::default();
+        let mut add = |start, end| read.add((start, end)).is_ok();
+        assert!(add(10, 20) && add(20, 30) && add(0, 10) && add(40, 50));
+        for (start, end) in [(10, 20), (0, 1), (29, 31), (5, 45), (35, 41), (49, 60), (12, 13)] {
+            assert!(!add(start, end), "{start} {end}");
+        }
+        assert!(add(30, 40) && add(15, 15));
+    }
+}

@@ -22,6 +22,7 @@ mod presence;
 mod reach;
 mod seen;
 mod sources;
+mod upgrade;
 mod version_order;
 mod walk;
 mod wording;

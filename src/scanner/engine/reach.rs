@@ -90,7 +90,10 @@ fn limits(known: &Known<'_>, (surplus, too_long): (u64, u64), notes: &mut Notes)
         notes.add("The time of the analysis was over before all calls were followed: what the rest reaches is not known.".to_owned());
     }
     if paths.is_narrowed {
-        notes.add(format!("Some calls may run more than {} methods: no more than these were followed for each.", bounds.targets));
+        notes.add(format!(
+            "Some calls may run more than {} methods, or methods of more than {} classes: no more were followed for each.",
+            bounds.targets, bounds.subclasses
+        ));
     }
     if surplus > 0 {
         notes.add(format!("There are {surplus} more exploit chains than the {} that are listed.", bounds.chains));

@@ -274,7 +274,7 @@ fn below<'a>(
                 continue;
             }
             let found = own(child).filter(|(_, one)| one.has_body).map(|(id, _)| id);
-            if seen.len() > graph.bounds.subclasses || (found.is_some() && to.found.len() >= graph.bounds.targets) {
+            if seen.len() > graph.bounds.subclasses.saturating_add(1) || (found.is_some() && to.found.len() >= graph.bounds.targets) {
                 to.is_narrowed = true;
                 return;
             }

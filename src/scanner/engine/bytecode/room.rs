@@ -29,3 +29,17 @@ impl Room {
         (!self.is_used_up).then_some(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Room;
+
+    #[test]
+    fn a_class_becomes_no_more_than_a_multiple_of_its_size() {
+        let mut room = Room::of(10);
+        assert!(room.take(&["a"; 100]).is_some());
+        assert!(room.take(&[&"a".repeat(400)]).is_none() && room.is_used_up);
+        // What comes later is left out too, even when it would fit: a list with holes tells nothing.
+        assert!(room.take(&[]).is_none());
+    }
+}
