@@ -371,6 +371,44 @@ fn annotations_nested_without_end_use_up_nothing() {
     assert!(super::bytecode::reads(class));
 }
 
+/// A class with one method whose code is `code`, with `inside` as the attributes of the code.
+fn with_code(code: &[u8], inside: &[u8]) -> Vec<u8> {
+    let mut class = ClassFile::new("shop/A", OBJECT).method("run", "()V", &[]).bytes();
+    // Access, names and attribute count of the method stand before its code; `return` and a table without lines end it.
+    let marker = [0_u8, 8, 0, 8, 0, 0, 0, 1, 0xb1];
+    let at = class.windows(marker.len()).position(|part| part == marker).unwrap();
+    let body = [&[0, 8, 0, 8][..], &u32::try_from(code.len()).unwrap().to_be_bytes(), code, &[0, 0], inside].concat();
+    class.truncate(at - 4);
+    class.extend(u32::try_from(body.len()).unwrap().to_be_bytes());
+    class.extend(body);
+    class.extend([0, 0]);
+    class
+}
+
+#[test]
+fn a_switch_with_more_jumps_than_bytes_and_code_in_code_are_damaged_classes_and_not_the_end() {
+    let read = |bytes: Vec<u8>| super::bytecode::reads(bytes);
+    assert!(read(with_code(&[0xb1], &[0, 0])));
+    // It would have taken sixteen gigabytes.
+    let jumps = [&[0x03, 0x03, 0x03, 0xaa, 0, 0, 0, 0, 0, 0, 0, 0][..], &i32::MAX.to_be_bytes(), &[0xb1]].concat();
+    assert!(!read(with_code(&jumps, &[0, 0])));
+    // The name of the attribute `Code`, whose number the class tells.
+    let plain = with_code(&[0xb1], &[0, 0]);
+    let head = plain.windows(9).position(|part| part == [0, 8, 0, 8, 0, 0, 0, 1, 0xb1]).unwrap();
+    let name = [plain[head - 6], plain[head - 5]];
+    let mut inside = vec![0, 0];
+    for _ in 0..100_000 {
+        let mut start = vec![0, 1, name[0], name[1]];
+        start.extend(u32::try_from(11 + inside.len()).unwrap().to_be_bytes());
+        start.extend([0, 8, 0, 8, 0, 0, 0, 1, 0xb1, 0, 0]);
+        inside.splice(0..0, start);
+        if inside.len() > 100_000 {
+            break;
+        }
+    }
+    assert!(!read(with_code(&[0xb1], &inside)));
+}
+
 /// Run by hand in release: `cargo test --release --lib -- --ignored --nocapture measure_forty`.
 #[test]
 #[ignore = "a measurement, not a check: prints what 40 MB of jars take, reachability included"]

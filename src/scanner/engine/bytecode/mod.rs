@@ -10,6 +10,7 @@ mod names;
 mod paths;
 mod reader;
 mod room;
+mod shape;
 
 pub(super) use code::Code;
 pub(super) use entries::{Entry, EntryKind};

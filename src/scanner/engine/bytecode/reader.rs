@@ -10,6 +10,7 @@ use cafebabe::{ClassFile, MethodAccessFlags, parse_class};
 use super::annotations::{self, Annotation};
 use super::hidden::{self, Texts, VISIBLE};
 use super::room::Room;
+use super::shape;
 
 /// A class as it is handed to the graph; texts are borrowed for that moment.
 #[derive(Debug, Default)]
@@ -49,6 +50,7 @@ pub(super) struct Call {
 pub(super) fn read(bytes: &mut [u8], with_annotations: bool) -> Option<Class> {
     let texts = hidden::hide(bytes)?;
     let bytes: &[u8] = bytes;
+    shape::check(bytes, &texts)?;
     // The parser checks, but a panic on bytes that somebody crafted must not end the analysis.
     catch_unwind(AssertUnwindSafe(|| {
         let class = parse_class(bytes).ok()?;
