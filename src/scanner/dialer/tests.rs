@@ -10,7 +10,7 @@ fn dialer(allow: &[&str]) -> Dialer {
     let name_servers = vec!["127.0.0.1:9".parse().unwrap()];
     let ports = vec![80..=80, 443..=443, 8000..=9999];
     let (connect_timeout_ms, lookup_timeout_ms) = (300, 300);
-    let settings = Outbound { allow, ports, name_servers, connect_timeout_ms, lookup_timeout_ms, extra_roots_file: None };
+    let settings = Outbound { allow, ports, name_servers, connect_timeout_ms, lookup_timeout_ms, closed_after_ms: 0, extra_roots_file: None };
     Dialer::new(&settings).unwrap()
 }
 
@@ -173,7 +173,7 @@ fn one_closed_address_among_open_ones_closes_all() {
     assert_eq!(guarded.permit(&resolved(&["8.8.8.8", "::1"]), 443), Err(DialError::Blocked));
     assert_eq!(guarded.permit(&resolved(&["8.8.8.8"]), 443).map(|all| all.len()), Ok(1));
     assert_eq!(guarded.permit(&resolved(&["8.8.8.8"]), 22), Err(DialError::Port(22)));
-    assert_eq!(guarded.permit(&resolved(&[]), 443), Err(DialError::NoAddress));
+    assert_eq!(guarded.permit(&resolved(&[]), 443), Err(DialError::NoOpenAddress));
     // Whether a port is open on a closed address is not told.
     assert_eq!(guarded.permit(&resolved(&["10.0.0.1"]), 22), Err(DialError::Blocked));
 
