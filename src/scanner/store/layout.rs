@@ -42,3 +42,19 @@ pub(super) fn bring_up(transaction: &WriteTransaction) -> Result<(), StoreError>
     transaction.open_table(LAYOUT)?.insert(LISTS, INDEXED)?;
     Ok(())
 }
+
+/// As an earlier run left it.
+#[cfg(test)]
+pub(super) fn take_back(
+    transaction: &WriteTransaction,
+    task: &crate::contract::ids::TaskId,
+    components: &[ComponentRow],
+) -> Result<(), StoreError> {
+    use super::lists::{self, Kept as _};
+    transaction.open_table(LAYOUT)?.remove(LISTS)?;
+    transaction.open_table(COMPONENTS_IN_ONE)?.insert(task.as_str(), super::encode(&components)?.as_slice())?;
+    lists::forget::<ComponentRow>(transaction, task.as_str())?;
+    transaction.open_table(TaskRecord::LIST.index)?.retain(|_, _| false)?;
+    transaction.open_table(lists::SIZES)?.retain(|_, _| false)?;
+    Ok(())
+}

@@ -13,6 +13,8 @@ mod seal_key;
 mod sessions;
 pub(in crate::scanner) mod shares;
 pub(in crate::scanner) mod tasks;
+#[cfg(test)]
+mod tests_lists;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
