@@ -10,7 +10,15 @@ fn dialer(allow: &[&str]) -> Dialer {
     let name_servers = vec!["127.0.0.1:9".parse().unwrap()];
     let ports = vec![80..=80, 443..=443, 8000..=9999];
     let (connect_timeout_ms, lookup_timeout_ms) = (300, 300);
-    let settings = Outbound { allow, ports, name_servers, connect_timeout_ms, lookup_timeout_ms, closed_after_ms: 0, extra_roots_file: None };
+    let settings = Outbound {
+        allow,
+        ports,
+        name_servers,
+        connect_timeout_ms,
+        lookup_timeout_ms,
+        closed_after_ms: 0,
+        extra_roots_file: None,
+    };
     Dialer::new(&settings).unwrap()
 }
 

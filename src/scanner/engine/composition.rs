@@ -78,11 +78,7 @@ pub(in crate::scanner) struct Composition {
 ///
 /// # Errors
 /// See [`Refused`]. A pom among others that cannot be read is no error but a note.
-pub(in crate::scanner) fn analyze(
-    poms: &Poms,
-    advisories: &Advisories,
-    limits: &Archive,
-) -> Result<Composition, Refused> {
+pub(in crate::scanner) fn analyze(poms: &Poms, advisories: &Advisories, limits: &Archive) -> Result<Composition, Refused> {
     let resolution = match poms.upload {
         Upload::Pom => single(&poms.path, limits)?,
         Upload::Zip => zipped(&poms.path, limits)?,

@@ -77,9 +77,7 @@ fn isolated(order: &Order) -> Result<Arc<Advisories>, String> {
 fn outcome(order: Order, advisories: &Advisories, watch: &Watch) -> io::Result<Vec<u8>> {
     let limits = &order.limits;
     match order.work {
-        Work::Archive(job) => {
-            text_of(&Line::from(engine::analyze(&job, advisories, limits, &Clock::system(), watch)))
-        }
+        Work::Archive(job) => text_of(&Line::from(engine::analyze(&job, advisories, limits, &Clock::system(), watch))),
         Work::Poms(poms) => {
             let zip = composition::analyze(&poms, advisories, limits).and_then(|found| found.into_zip(advisories));
             text_of(&Line::from(zip.map(|zip| STANDARD.encode(zip))))

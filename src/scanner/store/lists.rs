@@ -77,8 +77,7 @@ pub(super) fn put<R: Kept + Serialize>(
 ) -> Result<(), StoreError> {
     transaction.open_table(R::LIST.rows)?.insert((scope, key), encode(row)?.as_slice())?;
     let entry = query::entry(row);
-    let is_new =
-        transaction.open_table(R::LIST.index)?.insert((scope, place), (key, entry.as_slice()))?.is_none();
+    let is_new = transaction.open_table(R::LIST.index)?.insert((scope, place), (key, entry.as_slice()))?.is_none();
     if is_new { resize::<R>(transaction, scope, 1) } else { Ok(()) }
 }
 

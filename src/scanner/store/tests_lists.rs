@@ -57,7 +57,7 @@ fn names(page: &Page<ComponentRow>) -> Vec<&str> {
 
 fn is_text(test: &Test, row: &ComponentRow, name: &str) -> bool {
     match (test, row.field(name)) {
-        (Test::Contains(part), Some(Field::Text(text))) => text.to_lowercase().contains(part),
+        (Test::Contains(part), Some(Field::Text(content))) => content.to_lowercase().contains(part),
         (Test::OneOf(wanted), Some(field)) => wanted.contains(&field.encoded()),
         _ => false,
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 pub(in crate::scanner) use outcome::count;
 use tokio::sync::Notify;
 
-use super::engine::finding::Watch;
 use super::engine::AdvisoryDatabase;
+use super::engine::finding::Watch;
 use super::sandbox::Sandbox;
 use super::store::groups::Grouped;
 use super::store::tasks::{NewTask, TaskRecord, Terminated};

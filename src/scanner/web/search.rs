@@ -36,11 +36,8 @@ pub(super) fn query<R: Listed>(search: &Search) -> Result<Query, Failure> {
     if !(1..=MAX_PAGE_SIZE).contains(&size) {
         return Err(Failure::bad(format!("size must lie between 1 and {MAX_PAGE_SIZE}.")));
     }
-    let mut query = Query {
-        first: u64::from(search.page.unwrap_or(0)) * u64::from(size),
-        size: size as usize,
-        ..Query::default()
-    };
+    let mut query =
+        Query { first: u64::from(search.page.unwrap_or(0)) * u64::from(size), size: size as usize, ..Query::default() };
     for filter in &search.filters {
         let (at, kind) = known::<R>(&filter.field)?;
         query.tests.push((at, test(kind, filter)?));

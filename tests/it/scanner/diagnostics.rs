@@ -251,7 +251,7 @@ async fn a_name_that_does_not_exist_and_a_silent_name_server_fail_at_dns() {
         settings.outbound.lookup_timeout_ms = 300;
     })
     .await;
-    hints(failed(&check(&scanner, "https://shop.example/").await, "DNS", "no name server answered"), "name servers");
+    hints(failed(&check(&scanner, "https://shop.example/").await, "DNS", "No name server answered"), "name servers");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -585,7 +585,7 @@ async fn only_so_many_ended_checks_are_kept() {
 async fn without_an_allow_list_nothing_of_this_machine_is_reached() {
     let scanner = spawn_scanner().await;
     let itself = scanner.base.clone();
-    failed(&check(&scanner, "http://localhost:8080/").await, "DNS", "This address is not open to this service.");
+    failed(&check(&scanner, "http://localhost:8080/").await, "DNS", NOWHERE);
     let checked = check(&scanner, &itself).await;
     failed(&checked, "POLICY", "not");
 }

@@ -93,7 +93,9 @@ const HEAD: &str = "<project><groupId>g</groupId><artifactId>a</artifactId><vers
 async fn composed(scanner: &TestScanner, path: &str, bytes: Vec<u8>) -> (StatusCode, Value) {
     let request = scanner.request(Method::POST, path).bearer_auth(ACME).multipart(form("x", bytes));
     let told = tokio::time::timeout(Duration::from_secs(120), answer(request)).await.expect("an answer");
-    let after = answer(scanner.request(Method::POST, POM).bearer_auth(ACME).multipart(form("x", format!("{HEAD}</project>").into()))).await;
+    let after =
+        answer(scanner.request(Method::POST, POM).bearer_auth(ACME).multipart(form("x", format!("{HEAD}</project>").into())))
+            .await;
     assert_eq!(after.0, StatusCode::OK, "the service is up: {}", after.1);
     told
 }
