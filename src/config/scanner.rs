@@ -130,10 +130,15 @@ pub struct CallGraph {
 pub struct Sources {
     /// The largest body of the composition operations, and all poms of one of them together.
     pub upload_bytes: u64,
-    /// Composition analyses at the same time; further ones wait.
+    /// Composition analyses at the same time, of all and of one account; further ones wait, this many of an account.
     pub analyses: usize,
+    pub analyses_per_account: usize,
+    pub waiting: usize,
     /// How long one waits for its turn before it is told to come back.
     pub wait_seconds: u64,
+    /// Whole time and memory of one composition analysis.
+    pub seconds: u64,
+    pub memory_bytes: u64,
     /// The largest pom and the largest lock file.
     pub pom_bytes: u64,
     pub lock_bytes: u64,
@@ -172,6 +177,8 @@ pub struct Outbound {
     pub connect_timeout_ms: u64,
     /// For one name.
     pub lookup_timeout_ms: u64,
+    /// The earliest answer about a name that leads nowhere open.
+    pub closed_after_ms: u64,
     /// PEM file of certificates that are trusted beside the public ones.
     pub extra_roots_file: Option<PathBuf>,
 }

@@ -116,7 +116,11 @@ fn sources(section: &mut Section<'_>) -> Sources {
     Sources {
         upload_bytes: section.number("upload_bytes", positive()),
         analyses: section.number("analyses", 1..=256),
+        analyses_per_account: section.number("analyses_per_account", 1..=256),
+        waiting: section.number("waiting", 0..=10_000),
         wait_seconds: section.number("wait_seconds", 0..=600),
+        seconds: section.number("seconds", 1..=3600),
+        memory_bytes: section.number("memory_bytes", (64 << 20)..=u64::MAX),
         pom_bytes: section.number("pom_bytes", positive()),
         lock_bytes: section.number("lock_bytes", positive()),
         poms: section.number("poms", positive()),
@@ -142,6 +146,7 @@ fn outbound(section: &mut Section<'_>) -> Outbound {
         name_servers: servers.iter().filter_map(|text| checks::listen(text)).collect(),
         connect_timeout_ms: section.number("connect_timeout_ms", 1..=60_000),
         lookup_timeout_ms: section.number("lookup_timeout_ms", 1..=60_000),
+        closed_after_ms: section.number("closed_after_ms", 0..=10_000),
         extra_roots_file: section.optional_path("extra_roots_file"),
     }
 }

@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Cursor, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use zip::write::SimpleFileOptions;
 
 use super::advisories::{Advisories, cvss};
@@ -28,14 +28,21 @@ const ISSUES: &str = "issues.json";
 const UNRESOLVED: &str = "unresolved.json";
 
 /// What was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::scanner) enum Upload {
     Pom,
     Zip,
 }
 
+/// What to analyse.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::scanner) struct Poms {
+    pub(in crate::scanner) upload: Upload,
+    pub(in crate::scanner) path: PathBuf,
+}
+
 /// Why there is no answer. Each is one plain sentence for whoever sent the file.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub(in crate::scanner) enum Refused {
     #[error("The file is empty. Send a pom.xml.")]
     Empty,
@@ -67,19 +74,14 @@ pub(in crate::scanner) struct Composition {
     pub(in crate::scanner) notes: Vec<String>,
 }
 
-/// Analyses the file at `path`. Blocks.
+/// Analyses uploaded poms. Blocks.
 ///
 /// # Errors
 /// See [`Refused`]. A pom among others that cannot be read is no error but a note.
-pub(in crate::scanner) fn analyze(
-    upload: Upload,
-    path: &Path,
-    advisories: &Advisories,
-    limits: &Archive,
-) -> Result<Composition, Refused> {
-    let resolution = match upload {
-        Upload::Pom => single(path, limits)?,
-        Upload::Zip => zipped(path, limits)?,
+pub(in crate::scanner) fn analyze(poms: &Poms, advisories: &Advisories, limits: &Archive) -> Result<Composition, Refused> {
+    let resolution = match poms.upload {
+        Upload::Pom => single(&poms.path, limits)?,
+        Upload::Zip => zipped(&poms.path, limits)?,
     };
     let Resolution { projects, unresolved, mut notes } = resolution;
     let (most, mut upgrades, mut issues) = (limits.sources.issues, HashMap::new(), Vec::new());

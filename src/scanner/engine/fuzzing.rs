@@ -15,7 +15,11 @@ use crate::platform::clock::Clock;
 const SOURCES: Sources = Sources {
     upload_bytes: 1 << 20,
     analyses: 1,
+    analyses_per_account: 1,
+    waiting: 1,
     wait_seconds: 1,
+    seconds: 30,
+    memory_bytes: 1 << 30,
     pom_bytes: 1 << 20,
     lock_bytes: 1 << 20,
     poms: 10,

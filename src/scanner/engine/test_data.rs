@@ -25,7 +25,11 @@ pub(super) const LIMITS: Archive = Archive {
 pub(super) const SOURCES: Sources = Sources {
     upload_bytes: 32 << 20,
     analyses: 2,
+    analyses_per_account: 2,
+    waiting: 8,
     wait_seconds: 20,
+    seconds: 30,
+    memory_bytes: 1 << 30,
     pom_bytes: 2 << 20,
     lock_bytes: 32 << 20,
     poms: 5000,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use actix_multipart::{Field, Multipart};
 use actix_web::dev::Payload;
-use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH};
 use actix_web::web::{Bytes, Data};
 use actix_web::{FromRequest, HttpRequest};
 use futures_util::{Stream, StreamExt as _};
@@ -22,6 +22,7 @@ use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::{Cut, too_large};
 use crate::gateway::web::error::WebError;
 use crate::platform::hostile::Hostile;
+use crate::platform::multipart;
 
 /// Bytes of one small field, and how many there may be.
 const FIELD: usize = 4096;
@@ -92,10 +93,10 @@ impl UploadForm {
         while let Some(part) = moving(self.idle, self.form.next()).await? {
             let mut part = part.map_err(|_| WebError::bad_request(STOPPED))?;
             let name = part.name().unwrap_or_default().to_owned();
-            let file = part.content_disposition().and_then(|about| about.get_filename()).map(str::to_owned);
+            let file = part.headers().get(CONTENT_DISPOSITION).and_then(|sent| multipart::file_name(sent.as_bytes()));
             match file {
-                Some(file) if name == "file" && !file.is_empty() => {
-                    let file = UploadFile { _form: self.form, part, name: plain_name(&file), idle: self.idle, ended: false };
+                Some(file) if name == "file" => {
+                    let file = UploadFile { _form: self.form, part, name: Hostile::new(file), idle: self.idle, ended: false };
                     return Ok((Fields(fields), Some(file)));
                 }
                 _ => {
@@ -211,23 +212,4 @@ async fn small(idle: Duration, part: &mut Field) -> Result<String, WebError> {
 
 async fn moving<T>(idle: Duration, next: impl Future<Output = T>) -> Result<T, WebError> {
     timeout(idle, next).await.map_err(|_| WebError::bad_request(STOPPED))
-}
-
-/// Some browsers send a path. Characters no file name has would end up in headers of the next request.
-fn plain_name(name: &str) -> Hostile {
-    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    Hostile::new(last.chars().filter(|c| !c.is_control() && *c != '"').take(200).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_name_is_a_name_and_nothing_more() {
-        assert_eq!(plain_name("C:\\work\\shop.war").raw(), "shop.war");
-        assert_eq!(plain_name("../../etc/a.jar").raw(), "a.jar");
-        assert_eq!(plain_name("a\r\nX: \"y\".jar").raw(), "aX: y.jar");
-        assert_eq!(plain_name("订单.jar").raw(), "订单.jar");
-    }
 }
