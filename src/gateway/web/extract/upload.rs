@@ -76,6 +76,8 @@ pub(in crate::gateway) struct UploadFile {
     part: Field,
     name: Hostile,
     idle: Duration,
+    /// Its beginning, which was read to see whether there is one.
+    first: Option<Bytes>,
     /// All of it was read; a part that has ended must not be asked again.
     ended: bool,
 }
@@ -95,7 +97,9 @@ impl UploadForm {
             let file = part.content_disposition().and_then(|about| about.get_filename()).map(str::to_owned);
             match file {
                 Some(file) if name == "file" && !file.is_empty() => {
-                    let file = UploadFile { _form: self.form, part, name: plain_name(&file), idle: self.idle, ended: false };
+                    let name = plain_name(&file);
+                    let mut file = UploadFile { _form: self.form, part, name, idle: self.idle, first: None, ended: false };
+                    file.begin().await?;
                     return Ok((Fields(fields), Some(file)));
                 }
                 _ => {
@@ -131,8 +135,27 @@ impl UploadFile {
         &self.name
     }
 
+    /// Whether there is nothing in it.
+    pub(in crate::gateway) const fn is_empty(&self) -> bool {
+        self.first.is_none() && self.ended
+    }
+
+    /// Reads its first bytes.
+    async fn begin(&mut self) -> Result<(), WebError> {
+        while self.first.is_none() && !self.ended {
+            match moving(self.idle, self.part.next()).await? {
+                Some(chunk) => {
+                    let chunk = chunk.map_err(|_| WebError::bad_request(STOPPED))?;
+                    self.first = Some(chunk).filter(|chunk| !chunk.is_empty());
+                }
+                None => self.ended = true,
+            }
+        }
+        Ok(())
+    }
+
     /// Hands the bytes to `work` as they arrive. Ends when `work` does; the sender is slowed to its pace.
-    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, WebError>
+    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
@@ -148,7 +171,7 @@ impl UploadFile {
         if outcome.is_err() {
             self.discard().await;
         }
-        outcome.map_err(WebError::from)
+        outcome
     }
 
     /// Reads on for a moment and forgets, so that the sender is ready for an answer.
@@ -173,6 +196,11 @@ impl Stream for Chunks {
 
 /// From the browser into the channel, until the file ends, breaks or nobody takes any more.
 async fn pump(file: &mut UploadFile, sender: mpsc::Sender<Result<Bytes, Cut>>) {
+    if let Some(first) = file.first.take()
+        && sender.send(Ok(first)).await.is_err()
+    {
+        return;
+    }
     while !file.ended {
         let next = match timeout(file.idle, file.part.next()).await {
             Ok(Some(Ok(chunk))) => Ok(chunk),
