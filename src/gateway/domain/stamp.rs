@@ -29,7 +29,7 @@ pub(crate) fn changed(stamp: &str, draft: &Draft) -> Vec<Step> {
 
 fn mark(draft: &Draft, step: Step) -> String {
     let account = |one: &Account| (one.role.raw().to_owned(), one.url.clone(), one.at, one.holds);
-    let named = draft.artifacts.iter().filter(|one| !one.service.is_empty() || one.target.is_some());
+    let with_names = draft.artifacts.iter().filter(|one| !one.service.is_empty() || one.target.is_some());
     let skipped = draft.skipped.contains(&step);
     match step {
         Step::Artifact => {
@@ -42,7 +42,7 @@ fn mark(draft: &Draft, step: Step) -> String {
         Step::Source => short(&(&draft.sources, skipped)),
         Step::Accounts => short(&(draft.accounts.iter().map(account).collect::<Vec<_>>(), skipped)),
         Step::Options => {
-            let names: Vec<_> = named.map(|one| (&one.sha256, one.service.raw(), &one.target)).collect();
+            let names: Vec<_> = with_names.map(|one| (&one.sha256, one.service.raw(), &one.target)).collect();
             short(&(draft.project.raw(), draft.options_seen, names, skipped))
         }
         Step::Check => short(&draft.started),

@@ -27,6 +27,9 @@ pub(in crate::gateway) struct About {
     target: Option<String>,
 }
 
+/// The name of a project, and what is said about artifacts by the hash of their file.
+pub(in crate::gateway) type Names = (Hostile, Vec<(Sha256, About)>);
+
 /// What is wrong with that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::gateway) struct Problems {
@@ -89,7 +92,7 @@ impl Artifacts {
         &self,
         actor: &Actor,
         at: (&DraftId, &str),
-        (project, about): (Hostile, Vec<(Sha256, About)>),
+        (project, about): Names,
     ) -> Result<(), Error> {
         self.drafts
             .change(actor, at, |draft: &mut Draft| {
@@ -169,5 +172,5 @@ pub(super) fn take<T>(rows: &mut Vec<T>, row: usize) -> Result<(), Error> {
 }
 
 fn no_row() -> Error {
-    Error::Invalid("The row that was named is not in this draft, so nothing was changed.".to_owned())
+    Error::Invalid("The row that was named is not in this draft.".to_owned())
 }

@@ -43,10 +43,10 @@ pub(in crate::gateway) async fn save(
     Form(entered): Form<Entered>,
 ) -> Result<HttpResponse, WebError> {
     let at = At { page: &page, services: &services, actor: &actor, id: &id };
-    let (typed, checked) = read(entered.url, entered.login_url);
-    let Some(target) = checked else {
+    let (typed, target) = read(entered.url, entered.login_url);
+    if typed.url_problem.or(typed.login_problem).is_some() {
         return at.mark(&entered.v, Entry::Target(Some(typed))).await;
-    };
+    }
     let is_set = target.is_some();
     let keep = services.drafts.change(&actor, (&id, &entered.v), |draft| {
         draft.skipped.remove(&Step::Target);
@@ -60,18 +60,13 @@ pub(in crate::gateway) async fn save(
     }
 }
 
-/// The target as it was typed, with what is wrong with it; and as it is kept, when nothing is. Without an address, none.
-fn read(url: String, login_url: String) -> (Typed, Option<Option<Target>>) {
+/// The target as it was typed, with what is wrong with it; and, when nothing is, as it is kept. None without an address.
+fn read(url: String, login_url: String) -> (Typed, Option<Target>) {
     let (checked, login) = (draft::address(&url), draft::address(&login_url));
-    let missing =
-        matches!((&checked, &login), (Ok(None), Ok(Some(_)) | Err(_))).then_some("Give the address of the target, too.");
-    let url_problem = checked.as_ref().err().copied().or(missing);
+    let missing = checked == Ok(None) && login != Ok(None);
+    let url_problem = checked.as_ref().err().copied().or(missing.then_some("Give the address of the target, too."));
     let typed = Typed { url, login_url, url_problem, login_problem: login.as_ref().err().copied() };
-    let target = match (checked, login) {
-        (Ok(Some(url)), Ok(login_url)) => Some(Some(Target { url, login_url })),
-        (Ok(None), Ok(None)) => Some(None),
-        _ => None,
-    };
+    let target = checked.ok().flatten().map(|url| Target { url, login_url: login.ok().flatten() });
     (typed, target)
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::steps::{At, Entry};
 use crate::contract::ids::Sha256;
 use crate::gateway::domain::draft::{self, DraftId, Step};
-use crate::gateway::services::artifacts::About;
+use crate::gateway::services::artifacts::{About, Names};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::{WebError, see_other};
@@ -16,7 +16,6 @@ use crate::gateway::web::extract::{Form, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::drafts::{List, Typed, TypedName};
-use crate::platform::hostile::Hostile;
 
 /// A row somebody takes out of a step, and the version of the draft it was seen in.
 #[derive(Deserialize)]
@@ -139,7 +138,7 @@ pub(in crate::gateway) async fn save_options(
 }
 
 /// Names as they were typed, with what is wrong with them; and as they are kept, when nothing is.
-fn read(project: String, fields: &[(String, String)]) -> (Typed, Option<(Hostile, Vec<(Sha256, About)>)>) {
+fn read(project: String, fields: &[(String, String)]) -> (Typed, Option<Names>) {
     let mut artifacts: Vec<TypedName> = Vec::new();
     for (name, value) in fields {
         match (name.as_str(), artifacts.last_mut()) {

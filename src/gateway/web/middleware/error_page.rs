@@ -2,7 +2,7 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue, REFERER};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
@@ -128,12 +128,26 @@ fn wants_page(request: &HttpRequest) -> bool {
     }
 }
 
+/// The page of ours a form was on, without script or memory: as the browser says.
+fn form_page(request: &HttpRequest, origin: &str) -> Option<String> {
+    let referer = request.headers().get(REFERER)?.to_str().ok()?;
+    let path = referer.strip_prefix(origin)?;
+    (path.starts_with('/') && !path.starts_with("//")).then(|| path.to_owned())
+}
+
 fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     let context = Context::of(request);
     let public = is_public(request);
     let user = if public { None } else { request.extensions().get::<Reader>().map(|reader| reader.0.clone()) };
     let site = context.site.as_ref();
     let mut links: Vec<Link> = failure.ways.iter().map(|(label, href)| Link { label, href: href.clone() }).collect();
+    let readable = matches!(*request.method(), Method::GET | Method::HEAD);
+    if failure.status == StatusCode::SERVICE_UNAVAILABLE && readable {
+        let here = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        links.push(Link { label: "Load this page again", href: here.to_owned() });
+    } else if let (true, Some(href)) = (links.is_empty() && !readable, form_page(request, &context.origin)) {
+        links.push(Link { label: "Back to the page", href });
+    }
     if failure.status == StatusCode::UNAUTHORIZED {
         links.push(Link { label: "Sign in", href: urls::LOGIN.to_owned() });
     }
@@ -150,7 +164,8 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
             user: user.as_ref().map(|user| UserView::of(&user.principal)),
             request_id: context.request_id,
             flash: None,
-            offers_sign_in: site.is_some() && !public,
+            // While the store is away nobody can sign in, and whoever is signed in still is.
+            offers_sign_in: site.is_some() && !public && failure.status != StatusCode::SERVICE_UNAVAILABLE,
         },
         title: failure.title,
         words: &failure.words,

@@ -128,3 +128,27 @@ fn accounts_of_a_target_show_role_and_address_and_nothing_that_was_captured() {
     assert!(page.contains("admin&#60;script&#62;") && page.contains("<code>https://shop.example/login</code>"), "{page}");
     assert!(!page.contains("TOPSECRET"), "{page}");
 }
+
+#[test]
+fn the_error_page_of_a_form_leads_back_to_the_page_the_form_was_on_and_to_no_other_place() {
+    let bench = shop();
+    let send = |referer: &str| {
+        let body = format!("csrf={}&tasks=2", bench.csrf);
+        let more = format!(
+            "referer: {referer}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n",
+            body.len()
+        );
+        bench.send(&bench.head("POST", "/groups/g1/delete", &more), body.as_bytes())
+    };
+    let back = send("http://acme.example/groups/g1/delete");
+    assert!(back.status == 409 && back.text().contains("href=\"/groups/g1/delete\">Back to the page"), "{}", back.text());
+    for foreign in [
+        "http://evil.example/x",
+        "http://acme.example.evil.example/x",
+        "http://acme.example//evil.example",
+        "javascript:alert(1)",
+    ] {
+        let page = send(foreign).text();
+        assert!(!page.contains("Back to the page") && !page.contains("evil.example"), "{page}");
+    }
+}

@@ -13,6 +13,7 @@ fn is_the_page_of_globex(answer: &Answer, asked: &str) {
     let page = &answer.body;
     assert!(page.contains("Back in a moment") && page.contains("globex &#38; Sons security portal"), "{asked}: {page}");
     assert!(page.contains("rel=\"stylesheet\" href=\"/assets/theme.") && page.contains(&answer.header("x-request-id")), "{page}");
+    assert!(!page.contains(">Sign in</a>"), "nobody can sign in now, and whoever is signed in still is: {page}");
     assert!(answer.header("content-security-policy").contains("style-src 'self'"), "the page may have its looks");
     assert_eq!(answer.header("set-cookie"), "", "{asked}: cookies stay as they are");
     answer.is_clean();
@@ -37,6 +38,8 @@ async fn while_sessions_cannot_be_read_there_is_a_page_of_the_tenant_and_an_erro
     for path in ["/", "/tasks", "/shares", "/nowhere"] {
         is_the_page_of_globex(&alice.get(&portal, path).await, path);
     }
+    let filtered = alice.get(&portal, "/tasks?status=running").await;
+    assert!(filtered.body.contains("href=\"/tasks?status=running\">Load this page again"), "{}", filtered.body);
     is_the_page_of_globex(&alice.post(&portal, "/tasks/new", &[("csrf", &csrf), ("project", "x")]).await, "a form");
     is_the_page_of_globex(&alice.post(&portal, "/auth/logout", &[("csrf", &csrf)]).await, "a sign-out");
     let mut program =

@@ -5,7 +5,7 @@ use askama::Template;
 use super::drafts::{Frame, chrome};
 use super::layout::Chrome;
 use super::notice::Notice;
-use super::words::{When, address, count};
+use super::words::{When, bare_address, count};
 use crate::gateway::domain::account::{Account, MAX_ROLE};
 use crate::gateway::domain::draft::{Draft, Step};
 use crate::gateway::services::accounts::{Problems, Typed};
@@ -18,6 +18,7 @@ use crate::platform::hostile::Hostile;
 pub(in crate::gateway) struct Row {
     index: usize,
     url: String,
+    has_query: bool,
     role: String,
     holds: String,
     way: &'static str,
@@ -26,9 +27,11 @@ pub(in crate::gateway) struct Row {
 
 impl Row {
     fn of(index: usize, account: &Account) -> Self {
+        let (url, has_query) = bare_address(&account.url, 120);
         Self {
             index,
-            url: address(&account.url, 120),
+            url,
+            has_query,
             role: role(&account.role),
             holds: holds(account),
             way: if account.typed { "typed in" } else { "from the browser" },

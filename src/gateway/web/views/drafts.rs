@@ -232,7 +232,12 @@ fn now(draft: &Draft) -> Vec<(&'static str, String)> {
         let target = one.target.as_deref().map(|target| format!(" at {}", address(target, 200))).unwrap_or_default();
         format!("{}: {}{target}", one.file_name.short(80), one.service.short(MAX_SERVICE_NAME))
     });
-    vec![("Project name now", draft.project.short(200)), ("Services now", names.collect::<Vec<_>>().join(", "))]
+    let services = names.collect::<Vec<_>>().join(", ");
+    let mut now = vec![("Project name now", draft.project.short(200))];
+    if !services.is_empty() {
+        now.push(("Services now", services));
+    }
+    now
 }
 
 fn kept(artifact: &Artifact) -> TypedName {

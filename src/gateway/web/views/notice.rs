@@ -91,9 +91,8 @@ as well, press “{again}” once more."
     pub(in crate::gateway) fn refused(words: String, step: Step, entered: Entered) -> Self {
         let hint = match (step, entered) {
             (_, Entered::File) => "What you typed is still in the fields. The file was not kept: choose it again.",
-            (Step::Check, _) => "The draft is as it was.",
+            (Step::Check, _) | (_, Entered::Nothing) => "The draft is as it was.",
             (_, Entered::Fields) => "What you typed is still in the fields.",
-            (_, Entered::Nothing) => "The draft is as it was.",
         };
         let title = if step == Step::Check { "Nothing was started." } else { "Nothing was saved." };
         Self { title: title.to_owned(), words, hint: hint.to_owned(), ..Self::default() }

@@ -62,7 +62,7 @@ fn member(all: &Map<String, Value>, name: &str, value: &Value) -> String {
 }
 
 /// Words of the interface in plain ones, addresses without what may be secret, all else as it is.
-fn text_of(text: &str) -> String {
+pub(in crate::gateway) fn text_of(text: &str) -> String {
     match text {
         "JAVA" => "Java".to_owned(),
         "BACKEND" => "Backend".to_owned(),

@@ -9,7 +9,7 @@ use super::chart::Chart;
 use super::finding_body::Fact;
 use super::layout::Chrome;
 use super::pager::grouped;
-use super::settings::{Setting, settings};
+use super::settings::{Setting, settings, text_of};
 use super::task_tabs::{Here, Tabs};
 use super::tasks::project;
 use super::words::{Badge, ReachView, SeverityView, When, count};
@@ -244,7 +244,7 @@ fn facts(task: &Task) -> Vec<Fact> {
         ("Created by", task.created_by.text(), false),
         ("Started", time(task.executed), false),
         ("Ended", time(task.ended), false),
-        ("Language", task.lang.text(), false),
+        ("Language", text_of(task.lang.raw()), false),
         ("Task id", Hostile::from(task.id.as_str()).text(), true),
     ];
     all.into_iter()

@@ -121,9 +121,14 @@ pub(in crate::gateway) fn count(number: u64, one: &str, many: &str) -> String {
 
 /// An address for eyes: without its query and fragment, which may hold secrets, and with a word where there is one.
 pub(in crate::gateway) fn address(address: &str, limit: usize) -> String {
+    let (shown, is_cut) = bare_address(address, limit);
+    if is_cut { format!("{shown} (with a query that is not shown)") } else { shown }
+}
+
+/// The same in two parts: the address, and whether it has more than is shown.
+pub(in crate::gateway) fn bare_address(address: &str, limit: usize) -> (String, bool) {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
-    let shown = Hostile::from(bare).short(limit);
-    if bare.len() == address.len() { shown } else { format!("{shown} (with a query that is not shown)") }
+    (Hostile::from(bare).short(limit), bare.len() < address.len())
 }
 
 /// A name in pieces between which a line may break: after colons and slashes.
