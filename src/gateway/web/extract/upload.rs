@@ -77,6 +77,8 @@ pub(in crate::gateway) struct UploadFile {
     part: Field,
     name: Hostile,
     idle: Duration,
+    /// Its beginning, which was read to see whether there is one.
+    first: Option<Bytes>,
     /// All of it was read; a part that has ended must not be asked again.
     ended: bool,
 }
@@ -95,8 +97,10 @@ impl UploadForm {
             let name = part.name().unwrap_or_default().to_owned();
             let file = part.headers().get(CONTENT_DISPOSITION).and_then(|sent| multipart::file_name(sent.as_bytes()));
             match file {
-                Some(file) if name == "file" => {
-                    let file = UploadFile { _form: self.form, part, name: Hostile::new(file), idle: self.idle, ended: false };
+                Some(file) if name == "file" && !file.is_empty() => {
+                    let name = Hostile::new(file);
+                    let mut file = UploadFile { _form: self.form, part, name, idle: self.idle, first: None, ended: false };
+                    file.begin().await?;
                     return Ok((Fields(fields), Some(file)));
                 }
                 _ => {
@@ -132,8 +136,27 @@ impl UploadFile {
         &self.name
     }
 
+    /// Whether there is nothing in it.
+    pub(in crate::gateway) const fn is_empty(&self) -> bool {
+        self.first.is_none() && self.ended
+    }
+
+    /// Reads its first bytes.
+    async fn begin(&mut self) -> Result<(), WebError> {
+        while self.first.is_none() && !self.ended {
+            match moving(self.idle, self.part.next()).await? {
+                Some(chunk) => {
+                    let chunk = chunk.map_err(|_| WebError::bad_request(STOPPED))?;
+                    self.first = Some(chunk).filter(|chunk| !chunk.is_empty());
+                }
+                None => self.ended = true,
+            }
+        }
+        Ok(())
+    }
+
     /// Hands the bytes to `work` as they arrive. Ends when `work` does; the sender is slowed to its pace.
-    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, WebError>
+    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
@@ -149,7 +172,7 @@ impl UploadFile {
         if outcome.is_err() {
             self.discard().await;
         }
-        outcome.map_err(WebError::from)
+        outcome
     }
 
     /// Reads on for a moment and forgets, so that the sender is ready for an answer.
@@ -174,6 +197,11 @@ impl Stream for Chunks {
 
 /// From the browser into the channel, until the file ends, breaks or nobody takes any more.
 async fn pump(file: &mut UploadFile, sender: mpsc::Sender<Result<Bytes, Cut>>) {
+    if let Some(first) = file.first.take()
+        && sender.send(Ok(first)).await.is_err()
+    {
+        return;
+    }
     while !file.ended {
         let next = match timeout(file.idle, file.part.next()).await {
             Ok(Some(Ok(chunk))) => Ok(chunk),
