@@ -5,8 +5,8 @@ use config::Map;
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
 use crate::config::scanner::{
-    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares,
-    Sources, Upload, ports,
+    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner,
+    Sessions, Shares, Sources, Upload, ports,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;

@@ -107,8 +107,30 @@ enum Between {
 
 /// Words that are parts of versions; numbers may follow them.
 const IN_VERSIONS: [&str; 24] = [
-    "alpha", "beta", "rc", "cr", "m", "milestone", "a", "b", "pre", "preview", "ea", "snapshot", "sp", "ga", "final", "release",
-    "incubating", "stable", "build", "patch", "p", "r", "jre", "android",
+    "alpha",
+    "beta",
+    "rc",
+    "cr",
+    "m",
+    "milestone",
+    "a",
+    "b",
+    "pre",
+    "preview",
+    "ea",
+    "snapshot",
+    "sp",
+    "ga",
+    "final",
+    "release",
+    "incubating",
+    "stable",
+    "build",
+    "patch",
+    "p",
+    "r",
+    "jre",
+    "android",
 ];
 
 fn between(part: &str, version: &str) -> Between {
@@ -143,16 +165,10 @@ mod tests {
     fn names_are_read_as_artifact_and_version() {
         assert_eq!(FileName::of("a.war!/WEB-INF/lib/commons-lang3-3.7.jar").usual(), Some(("commons-lang3", "3.7")));
         assert_eq!(FileName::of("guava-25.0-jre.jar").usual(), Some(("guava", "25.0-jre")));
-        assert_eq!(
-            FileName::of("log4j-1.2-api-2.17.0.jar").readings(),
-            [("log4j-1.2-api", "2.17.0")]
-        );
+        assert_eq!(FileName::of("log4j-1.2-api-2.17.0.jar").readings(), [("log4j-1.2-api", "2.17.0")]);
         assert_eq!(FileName::of("tabula-1.0.5-jar-with-dependencies.jar").usual(), Some(("tabula", "1.0.5")));
         assert_eq!(FileName::of("plugin.jar").usual(), None);
-        assert_eq!(
-            FileName::of("log4j-1.2-1.2.17.jar").readings(),
-            [("log4j-1.2", "1.2.17"), ("log4j", "1.2.17")]
-        );
+        assert_eq!(FileName::of("log4j-1.2-1.2.17.jar").readings(), [("log4j-1.2", "1.2.17"), ("log4j", "1.2.17")]);
         assert_eq!(FileName::of("log4j-1.2-1.2.17.jar").version_of("log4j"), Some("1.2.17"));
         assert_eq!(FileName::of("h2-1.4.200.jar").version_of("h2"), Some("1.4.200"));
         assert_eq!(FileName::of("h2-mvstore-1.4.200.jar").version_of("h2"), None);

@@ -87,7 +87,9 @@ fn limits(known: &Known<'_>, (surplus, too_long): (u64, u64), notes: &mut Notes)
         notes.add(format!("More than {} calls lead on from entry points: the rest was not followed.", bounds.steps));
     }
     if paths.is_late {
-        notes.add("The time of the analysis was over before all calls were followed: what the rest reaches is not known.".to_owned());
+        notes.add(
+            "The time of the analysis was over before all calls were followed: what the rest reaches is not known.".to_owned(),
+        );
     }
     if paths.is_narrowed {
         notes.add(format!(
@@ -210,7 +212,11 @@ fn chain(finding: &Finding, code: &Code, entry: &Entry, steps: &[Step], is_named
         [only] => {
             let said = said(only);
             all.push((StepKind::Entry, only, format!("{comes_in} comes in at {said}, which itself {flaw}.")));
-            all.push((StepKind::Sink, only, format!("{said} {flaw}. The request comes in there itself, without a call between.")));
+            all.push((
+                StepKind::Sink,
+                only,
+                format!("{said} {flaw}. The request comes in there itself, without a call between."),
+            ));
         }
         [first, between @ .., last] => {
             all.push((StepKind::Entry, first, format!("{comes_in} comes in at {}.", said(first))));

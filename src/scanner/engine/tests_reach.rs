@@ -5,9 +5,9 @@ use std::io::{Cursor, Write as _};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::class_file::ClassFile;
 use super::budget::Budget;
 use super::bytecode::Code;
+use super::class_file::ClassFile;
 use super::finding::{Analysis, Finding, Watch};
 use super::notes::Notes;
 use super::test_data::{CALL_GRAPH, LIMITS, scan, scan_with, starter};
@@ -151,7 +151,8 @@ fn a_request_that_comes_in_at_the_flaw_itself_is_a_chain_of_entry_and_sink_that_
     let pom = b"groupId=com.h2database\nartifactId=h2\nversion=1.4.200\n";
     let library =
         zipped(&[("META-INF/maven/com.h2database/h2/pom.properties", pom), ("org/h2/server/web/WebServlet.class", &console)]);
-    let web = b"<web-app><servlet><servlet-name>h2</servlet-name><servlet-class>org.h2.server.web.WebServlet</servlet-class></servlet>
+    let web =
+        b"<web-app><servlet><servlet-name>h2</servlet-name><servlet-class>org.h2.server.web.WebServlet</servlet-class></servlet>
         <servlet-mapping><servlet-name>h2</servlet-name><url-pattern>/console/*</url-pattern></servlet-mapping></web-app>";
     let analysis = scanned("app.war", &zipped(&[("WEB-INF/web.xml", web), ("WEB-INF/lib/h2-1.4.200.jar", &library)]));
     assert!(!analysis.chains.is_empty(), "{analysis:#?}");

@@ -10,8 +10,32 @@ use super::version_order::Version;
 
 /// Qualifiers that say how finished a version is, not which variant of it.
 const NO_VARIANT: [&str; 26] = [
-    "alpha", "beta", "rc", "cr", "milestone", "pre", "preview", "ea", "snapshot", "dev", "nightly", "sp", "sec", "sr", "fp", "ga",
-    "final", "release", "stable", "incubating", "build", "patch", "update", "hotfix", "fix", "rev",
+    "alpha",
+    "beta",
+    "rc",
+    "cr",
+    "milestone",
+    "pre",
+    "preview",
+    "ea",
+    "snapshot",
+    "dev",
+    "nightly",
+    "sp",
+    "sec",
+    "sr",
+    "fp",
+    "ga",
+    "final",
+    "release",
+    "stable",
+    "incubating",
+    "build",
+    "patch",
+    "update",
+    "hotfix",
+    "fix",
+    "rev",
 ];
 /// Variants whose digits are a part of them: `jre8` is not `jre11`.
 const NUMBERED: [&str; 5] = ["jre", "jdk", "java", "hadoop", "spark"];

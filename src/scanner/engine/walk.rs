@@ -57,12 +57,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(
-        limits: &'a Limits,
-        budget: Budget<'a>,
-        watch: &'a Watch,
-        names_class: &'a dyn Fn(&str) -> bool,
-    ) -> Self {
+    pub(super) fn new(limits: &'a Limits, budget: Budget<'a>, watch: &'a Watch, names_class: &'a dyn Fn(&str) -> bool) -> Self {
         Self {
             limits,
             budget,

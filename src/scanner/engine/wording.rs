@@ -159,7 +159,10 @@ fn example(c: &Coordinates, target: &Target) -> CodeExample {
     let explanation = if target.is_exact {
         format!("{fixed} is the lowest version above {} that is named as fixed.", c.version)
     } else {
-        format!("{fixed} is named as fixed, and is of another variant than {}: take the first of your variant from there on.", c.version)
+        format!(
+            "{fixed} is named as fixed, and is of another variant than {}: take the first of your variant from there on.",
+            c.version
+        )
     };
     CodeExample { before: snippet(&c.version), after: snippet(fixed), explanation }
 }

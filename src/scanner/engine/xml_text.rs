@@ -57,7 +57,9 @@ mod tests {
 
     #[test]
     fn what_is_cut_damaged_or_names_no_encoding_is_text_all_the_same() {
-        for content in [&b""[..], b"<", b"<\0", b"\xff\xfe<", b"<?xml", b"<?xml encoding", b"<?xml encoding=", b"<?xml encoding='none'?>"] {
+        for content in
+            [&b""[..], b"<", b"<\0", b"\xff\xfe<", b"<?xml", b"<?xml encoding", b"<?xml encoding=", b"<?xml encoding='none'?>"]
+        {
             let _ = decoded(content);
         }
         assert_eq!(decoded(b"a\xffb"), "a\u{fffd}b");

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use cardea::config::scanner::{
-    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings,
-    Sessions, Shares, Sources, Upload,
+    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership,
+    Scanner as Settings, Sessions, Shares, Sources, Upload,
 };
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;

@@ -230,9 +230,8 @@ impl<'a> Paths<'a> {
 /// Looks for them upwards from the class that the call names, then, for a virtual call, in the classes below it.
 fn targets(graph: &Graph, call: &CallEdge, pace: &mut Pace<'_>) -> Targets {
     let mut to = Targets::default();
-    let own = |class: &ClassNode| {
-        graph.methods_of(class).find(|(_, one)| one.name == call.name && one.descriptor == call.descriptor)
-    };
+    let own =
+        |class: &ClassNode| graph.methods_of(class).find(|(_, one)| one.name == call.name && one.descriptor == call.descriptor);
     let mut open = VecDeque::from([call.owner]);
     let mut seen = HashSet::from([call.owner]);
     while let Some(name) = open.pop_front() {
@@ -274,7 +273,9 @@ fn below<'a>(
                 continue;
             }
             let found = own(child).filter(|(_, one)| one.has_body).map(|(id, _)| id);
-            if seen.len() > graph.bounds.subclasses.saturating_add(1) || (found.is_some() && to.found.len() >= graph.bounds.targets) {
+            if seen.len() > graph.bounds.subclasses.saturating_add(1)
+                || (found.is_some() && to.found.len() >= graph.bounds.targets)
+            {
                 to.is_narrowed = true;
                 return;
             }
