@@ -92,7 +92,7 @@ const HEAD: &str = "<project><groupId>g</groupId><artifactId>a</artifactId><vers
 /// Sends poms; whatever they are, there is an answer in good time, and the service goes on.
 async fn composed(scanner: &TestScanner, path: &str, bytes: Vec<u8>) -> (StatusCode, Value) {
     let request = scanner.request(Method::POST, path).bearer_auth(ACME).multipart(form("x", bytes));
-    let told = tokio::time::timeout(Duration::from_secs(120), answer(request)).await.expect("an answer");
+    let told = tokio::time::timeout(Duration::from_mins(2), answer(request)).await.expect("an answer");
     let after =
         answer(scanner.request(Method::POST, POM).bearer_auth(ACME).multipart(form("x", format!("{HEAD}</project>").into())))
             .await;
@@ -104,13 +104,14 @@ async fn composed(scanner: &TestScanner, path: &str, bytes: Vec<u8>) -> (StatusC
 async fn poms_made_to_grow_to_nest_or_to_go_in_circles_end_well() {
     let scanner = spawn_scanner().await;
     let entity = |level: usize| format!("<!ENTITY a{level} \"{}\">", format!("&a{};", level - 1).repeat(10));
-    let entities: String = (1..10).map(entity).collect();
+    let entities = (1..10).map(entity).collect::<Vec<_>>().concat();
     let bomb = format!(
         "<!DOCTYPE x [<!ENTITY a0 \"lol\">{entities}<!ENTITY f SYSTEM \"file:///etc/passwd\">]>{HEAD}<properties><x>&a9;</x><y>&f;</y>\
          </properties><dependencies><dependency><groupId>x</groupId><artifactId>y</artifactId><version>${{x}}</version></dependency>\
          </dependencies></project>"
     );
-    let doubled: String = (1..200).map(|at| format!("<p{at}>${{p{}}}${{p{}}}</p{at}>", at - 1, at - 1)).collect();
+    let double = |at: u32| format!("<p{at}>${{p{}}}${{p{}}}</p{at}>", at - 1, at - 1);
+    let doubled = (1..200).map(double).collect::<Vec<_>>().concat();
     let doubling = format!(
         "{HEAD}<properties><p0>x</p0>{doubled}<c>${{d}}</c><d>${{c}}</d></properties><dependencies><dependency><groupId>${{p199}}</groupId>\
          <artifactId>${{c}}</artifactId><version>1</version></dependency></dependencies></project>"
@@ -130,9 +131,9 @@ async fn poms_made_to_grow_to_nest_or_to_go_in_circles_end_well() {
 
 /// A workspace in which every pom inherits all dependencies of its parents: much work for few bytes.
 fn multiplying() -> Vec<u8> {
-    let many: String = (0..4000)
-        .map(|at| format!("<dependency><groupId>x</groupId><artifactId>a{at}</artifactId><version>1</version></dependency>"))
-        .collect();
+    let dependency =
+        |at: u32| format!("<dependency><groupId>x</groupId><artifactId>a{at}</artifactId><version>1</version></dependency>");
+    let many = (0..4000).map(dependency).collect::<Vec<_>>().concat();
     let top = format!(
         "<project><groupId>g</groupId><artifactId>p0</artifactId><version>1</version><dependencies>{many}</dependencies></project>"
     );
