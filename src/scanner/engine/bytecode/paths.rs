@@ -36,6 +36,7 @@ pub(in crate::scanner::engine) struct Path<'a> {
 }
 
 /// Everything that is reached.
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that was not looked at; all of them may hold")]
 pub(in crate::scanner::engine) struct Paths<'a> {
     graph: &'a Graph,
     entries: Vec<Entry>,

@@ -145,13 +145,14 @@ fn tree(content: &[u8], depth: usize) -> Result<(Element, bool), BadPom> {
             Event::CData(text) => append(&mut open, &text),
             Event::GeneralRef(reference) => match reference.resolve_char_ref() {
                 Ok(Some(c)) => append(&mut open, c.encode_utf8(&mut [0; 4])),
-                _ => match named(&reference) {
-                    Some(text) => append(&mut open, text),
-                    None => {
+                _ => {
+                    if let Some(text) = named(&reference) {
+                        append(&mut open, text);
+                    } else {
                         has_entities = true;
                         append(&mut open, &format!("&{};", &*reference));
                     }
-                },
+                }
             },
             Event::Eof => return Err(BadPom::NotXml),
             _ => {}
