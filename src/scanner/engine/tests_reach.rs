@@ -130,7 +130,9 @@ fn time_that_runs_out_before_the_search_leaves_it_open_and_is_said() {
         let place = code.archive("app.war!/WEB-INF/lib/snakeyaml-1.27.jar");
         code.graph.add(&mut ClassFile::new("org/yaml/snakeyaml/Yaml", OBJECT).method(LOAD.2, LOAD.3, &[]).bytes(), place, false);
         clock.advance(std::time::Duration::from_secs(wait));
-        findings.iter_mut().for_each(|one| one.reachability = None);
+        for one in &mut findings {
+            one.reachability = None;
+        }
         let mut notes = Notes::default();
         let chains = super::reach::annotate(&mut findings, (&code, true), &database.current(), &budget, &mut notes);
         let found = findings.iter().find(|one| one.cve_ids == ["CVE-2022-1471"]).unwrap();

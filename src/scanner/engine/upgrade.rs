@@ -74,8 +74,8 @@ pub(super) fn target(component: &Coordinates, advisories: &Advisories) -> Option
     free.sort();
     let lowest = free.first()?.1;
     // One of the own variant that is a little higher says more than "at least"; one of another main line does not.
-    let same_line = free.iter().map(|(_, text)| *text).filter(|text| main_number(text) == main_number(lowest));
-    let of_own = same_line.filter_map(|text| own_variant(component, &records, text)).next();
+    let mut same_line = free.iter().map(|(_, text)| *text).filter(|text| main_number(text) == main_number(lowest));
+    let of_own = same_line.find_map(|text| own_variant(component, &records, text));
     Some(of_own.map_or_else(|| shown(ecosystem, lowest, false), |version| shown(ecosystem, &version, true)))
 }
 
