@@ -36,7 +36,7 @@ pub(super) fn annotate(
     let (mut chains, mut surplus, mut too_long) = (Vec::new(), 0_u64, 0_u64);
     for finding in findings.iter_mut().filter(|one| one.reachability.is_none()) {
         let is_over = budget.check().is_err();
-        known.paths.is_late |= is_over;
+        known.paths.missed.is_late |= is_over;
         let holder = finding.component.path.split("!/META-INF/").next().unwrap_or_default().to_owned();
         let Some(archive) = by_path.get(holder.as_str()).copied() else { continue };
         let is_embedded = holder != finding.component.path;
@@ -83,15 +83,15 @@ fn limits(known: &Known<'_>, (surplus, too_long): (u64, u64), notes: &mut Notes)
     if graph.is_cut {
         notes.add("There are more classes and calls than are looked at: the calls of the rest are not known.".to_owned());
     }
-    if paths.is_cut && !graph.is_cut {
+    if paths.missed.is_cut && !graph.is_cut {
         notes.add(format!("More than {} calls lead on from entry points: the rest was not followed.", bounds.steps));
     }
-    if paths.is_late {
+    if paths.missed.is_late {
         notes.add(
             "The time of the analysis was over before all calls were followed: what the rest reaches is not known.".to_owned(),
         );
     }
-    if paths.is_narrowed {
+    if paths.missed.is_narrowed {
         notes.add(format!(
             "Some calls may run more than {} methods, or methods of more than {} classes: no more were followed for each.",
             bounds.targets, bounds.subclasses
@@ -117,13 +117,13 @@ fn note(finding: &mut Finding, detail: String) {
 
 fn not_reached(finding: &mut Finding, known: &Known<'_>, target: &Target<'_>, is_configured: bool) {
     let Known { code, paths, is_whole } = known;
-    let reason = if paths.is_late {
+    let reason = if paths.missed.is_late {
         Some("The time of the analysis was over before all calls were followed.")
     } else if !paths.has_entries() {
         Some("The artifact has no entry point: no main class that is started, no servlet, no handler.")
     } else if !paths.knows(target) {
         Some("None of its classes could be read.")
-    } else if paths.is_cut {
+    } else if paths.missed.is_cut {
         Some("The artifact has more calls than are followed.")
     } else if code.graph.damaged > 0 {
         Some("Some classes are damaged and could not be followed.")
@@ -140,7 +140,8 @@ fn not_reached(finding: &mut Finding, known: &Known<'_>, target: &Target<'_>, is
         return unknown(finding, reason);
     }
     finding.reachability = Some(Reachability::PresentNoPath);
-    let narrowed = if paths.is_narrowed { " Of calls that may run very many methods, only some were followed." } else { "" };
+    let narrowed =
+        if paths.missed.is_narrowed { " Of calls that may run very many methods, only some were followed." } else { "" };
     note(finding, format!("It is there, and no path of calls from an entry point to it was seen.{narrowed}"));
 }
 

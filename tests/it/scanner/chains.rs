@@ -57,13 +57,13 @@ async fn a_chain_is_searched_filtered_and_says_that_it_was_derived() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bounds_of_the_call_graph_reach_the_analysis_process_and_are_said() {
-    let scanner = spawn_scanner_with(|settings| settings.archive.call_graph.steps = 1).await;
+    let scanner = spawn_scanner_with(|settings| settings.archive.call_graph.classes = 1).await;
     let sha256 = scanner.upload(ACME, "shop.war", shop()).await;
     let id = scanner.create_task(ACME, "shop", &sha256).await;
     let task = scanner.ended(ACME, &id).await;
     assert_eq!(task["taskStatus"], "SUCCESS", "{task}");
     let notes = task["summary"]["notes"].as_array().unwrap();
-    assert!(notes.iter().any(|note| note.as_str().unwrap().contains("More than 1 calls lead on")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.as_str().unwrap().contains("more classes and calls than are looked at")), "{notes:?}");
     let rows = scanner.findings(ACME, &id).await;
     assert!(rows.iter().any(|one| one["reachability"] == "UNKNOWN"), "{rows:?}");
 }

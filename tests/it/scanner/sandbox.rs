@@ -130,7 +130,10 @@ fn waiting(folder: &TempDir) -> Value {
         "advisories": folder.path(),
         "limits": {"depth": 6, "entries": 1000, "inflated_bytes": 1_000_000, "nested_bytes": 1_000_000, "ratio": 200,
             "ratio_from_bytes": 1_000_000, "seconds": 60, "sources": {"upload_bytes": 1, "analyses": 1, "analyses_per_account": 1,
-                "waiting": 1, "wait_seconds": 1, "seconds": 1, "memory_bytes": 1, "pom_bytes": 1, "lock_bytes": 1, "poms": 1, "xml_depth": 1, "parents": 1, "dependencies": 1, "packages": 1, "issues": 1}},
+                "waiting": 1, "wait_seconds": 1, "seconds": 1, "memory_bytes": 1, "pom_bytes": 1, "lock_bytes": 1, "poms": 1,
+                "xml_depth": 1, "parents": 1, "dependencies": 1, "packages": 1, "issues": 1},
+            "call_graph": {"class_bytes": 1, "classes": 1, "methods": 1, "calls": 1, "name_bytes": 1, "steps": 1, "targets": 1,
+                "subclasses": 1, "chains": 1, "chain_steps": 2}},
         "bounds": {"memory_bytes": 1_u64 << 30, "seconds": 60},
         "is_isolation_required": true,
     })

@@ -36,7 +36,6 @@ pub(in crate::scanner::engine) struct Path<'a> {
 }
 
 /// Everything that is reached.
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that was not looked at; all of them may hold")]
 pub(in crate::scanner::engine) struct Paths<'a> {
     graph: &'a Graph,
     entries: Vec<Entry>,
@@ -47,6 +46,12 @@ pub(in crate::scanner::engine) struct Paths<'a> {
     by_archive: HashMap<u32, MethodId>,
     /// Whether application code that is reached loads code by name.
     pub(in crate::scanner::engine) is_dynamic: bool,
+    pub(in crate::scanner::engine) missed: Missed,
+}
+
+/// What a search did not look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::scanner::engine) struct Missed {
     /// Whether a bound of the graph or of the search was hit.
     pub(in crate::scanner::engine) is_cut: bool,
     /// Whether there was no time for the rest.
@@ -87,16 +92,14 @@ impl<'a> Paths<'a> {
             by_class: HashMap::new(),
             by_archive: HashMap::new(),
             is_dynamic: false,
-            is_cut: graph.is_cut,
-            is_late: false,
-            is_narrowed: false,
+            missed: Missed { is_cut: graph.is_cut, ..Missed::default() },
             entries,
         };
         let (web, main): (Vec<_>, Vec<_>) = paths.entries.iter().cloned().partition(|entry| entry.kind != EntryKind::Main);
         for group in [web, main] {
             paths.spread(&group, &mut effort);
         }
-        paths.is_late = effort.pace.is_spent;
+        paths.missed.is_late = effort.pace.is_spent;
         paths
     }
 
@@ -131,14 +134,14 @@ impl<'a> Paths<'a> {
                     return;
                 }
                 if effort.steps == 0 {
-                    self.is_cut = true;
+                    self.missed.is_cut = true;
                     return;
                 }
                 effort.steps -= 1;
                 let targets = known
                     .entry((call.owner, call.name, call.descriptor, call.is_virtual))
                     .or_insert_with(|| targets(graph, call, &mut effort.pace));
-                self.is_narrowed |= targets.is_narrowed;
+                self.missed.is_narrowed |= targets.is_narrowed;
                 for target in &targets.found {
                     self.reach(*target, id, call.line, &mut open);
                 }

@@ -143,17 +143,15 @@ fn tree(content: &[u8], depth: usize) -> Result<(Element, bool), BadPom> {
             }
             Event::Text(text) => append(&mut open, &text),
             Event::CData(text) => append(&mut open, &text),
-            Event::GeneralRef(reference) => match reference.resolve_char_ref() {
-                Ok(Some(c)) => append(&mut open, c.encode_utf8(&mut [0; 4])),
-                _ => {
-                    if let Some(text) = named(&reference) {
-                        append(&mut open, text);
-                    } else {
-                        has_entities = true;
-                        append(&mut open, &format!("&{};", &*reference));
-                    }
+            Event::GeneralRef(reference) => {
+                if let Ok(Some(c)) = reference.resolve_char_ref() {
+                    append(&mut open, c.encode_utf8(&mut [0; 4]));
+                } else {
+                    let known = named(&reference);
+                    has_entities |= known.is_none();
+                    append(&mut open, &known.map_or_else(|| format!("&{};", &*reference), str::to_owned));
                 }
-            },
+            }
             Event::Eof => return Err(BadPom::NotXml),
             _ => {}
         }
