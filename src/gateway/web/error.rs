@@ -8,6 +8,7 @@ use actix_web::http::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
 
 use super::urls;
+use crate::contract::error::ErrorResponse;
 use crate::gateway::domain::draft::Became;
 use crate::gateway::services::error::{Error, Kind, UpstreamError};
 
@@ -161,6 +162,22 @@ impl WebError {
                 "Try again. If it happens again, tell your administrator the request id below.",
             )
         }
+    }
+
+    /// For programs: a problem document (RFC 9457) with the members of the interface's ErrorResponse.
+    pub(in crate::gateway) fn problem(&self, request_id: &str) -> serde_json::Value {
+        let same = ErrorResponse::new(u32::from(self.status.as_u16()) * 10, &*self.words);
+        serde_json::json!({
+            "type": "about:blank",
+            "title": self.title,
+            "status": self.status.as_u16(),
+            "detail": self.words,
+            "success": same.success,
+            "message": same.message,
+            "data": same.data,
+            "login_url": self.sign_in,
+            "request_id": request_id,
+        })
     }
 
     /// With ways on from here.

@@ -7,7 +7,6 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 
-use crate::contract::error::ErrorResponse;
 use crate::gateway::session::{Portal, SignedIn};
 use crate::gateway::web::context::{Context, is_public};
 use crate::gateway::web::error::{Told, WebError, see_other};
@@ -102,19 +101,7 @@ fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
         let page = page(request, failure).render().unwrap_or_else(|_| failure.title.to_owned());
         return answer.content_type("text/html; charset=utf-8").body(page);
     }
-    // A problem document with the members of the interface's ErrorResponse, for programs that know either.
-    let same = ErrorResponse::new(u32::from(failure.status.as_u16()) * 10, &*failure.words);
-    let body = serde_json::json!({
-        "type": "about:blank",
-        "title": failure.title,
-        "status": failure.status.as_u16(),
-        "detail": failure.words,
-        "success": same.success,
-        "message": same.message,
-        "data": same.data,
-        "login_url": failure.sign_in,
-        "request_id": Context::of(request).request_id,
-    });
+    let body = failure.problem(&Context::of(request).request_id);
     answer.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))).body(body.to_string())
 }
 
