@@ -102,7 +102,7 @@ mod tests {
             (r#"form-data; name="file"; filename="say \"hi\".jar""#, Some("say \"hi\".jar")),
             (r"form-data; name=file; filename=x.jar; filename*=utf-8''%e8%ae%a2%e5%8d%95.jar", Some("订单.jar")),
             (r"form-data; name=file; filename*=UTF-8'en'a%20b.jar", Some("a b.jar")),
-            (r"form-data; name=file; filename*=iso-8859-1''caf%e9.jar", Some("café.jar")),
+            (r"form-data; name=file; filename*=iso-8859-1''%e9t%e9.jar", Some("été.jar")),
             (r#"form-data; name="file"; filename*=utf-8''%ff.jar; filename="plain.jar""#, Some("plain.jar")),
             (r"form-data; name=file; filename*=utf-16''%00a; filename=plain.jar", Some("plain.jar")),
             // Folders, and names that are none.
@@ -128,6 +128,6 @@ mod tests {
     fn a_long_name_is_cut_and_bytes_that_are_no_text_are_replaced() {
         let long = format!("form-data; filename=\"{}\"", "订".repeat(500));
         assert_eq!(file_name(long.as_bytes()).map(|name| name.chars().count()), Some(LONGEST));
-        assert_eq!(file_name(b"form-data; filename=\"caf\xe9.jar\"").as_deref(), Some("caf\u{fffd}.jar"));
+        assert_eq!(file_name(b"form-data; filename=\"\xe9t\xe9.jar\"").as_deref(), Some("\u{fffd}t\u{fffd}.jar"));
     }
 }
