@@ -120,6 +120,8 @@ pub struct Limits {
     pub live_minutes: u64,
     /// How often a live status asks the service.
     pub live_poll_ms: u64,
+    /// Tasks of a group whose file is asked for when its page is shown.
+    pub group_files: usize,
 }
 
 /// Bounds of new scans that are being prepared.
@@ -127,6 +129,8 @@ pub struct Limits {
 pub struct Drafts {
     /// A draft is kept this long after it was begun.
     pub days: u64,
+    /// What a started draft has become is kept this long.
+    pub started_days: u64,
     /// Drafts a person may have at once.
     pub per_person: usize,
     /// Artifacts, and source archives, of one draft.

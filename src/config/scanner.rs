@@ -101,6 +101,28 @@ pub struct Archive {
     /// Whole time of one scan.
     pub seconds: u64,
     pub sources: Sources,
+    pub call_graph: CallGraph,
+}
+
+/// Bounds of following calls from entry points to vulnerable code. Where one is hit, the rest is not known and a note says so.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct CallGraph {
+    /// The largest class file that is read.
+    pub class_bytes: u64,
+    /// Classes, methods and calls of all archives together.
+    pub classes: usize,
+    pub methods: usize,
+    pub calls: usize,
+    /// Bytes of all their names, each name once.
+    pub name_bytes: usize,
+    /// Calls followed in the search.
+    pub steps: usize,
+    /// Methods that one call is taken to run, and classes looked at to find them.
+    pub targets: usize,
+    pub subclasses: usize,
+    /// Chains of one task, and steps of a path that are shown.
+    pub chains: usize,
+    pub chain_steps: usize,
 }
 
 /// Bounds of reading poms and lock files.
@@ -108,10 +130,15 @@ pub struct Archive {
 pub struct Sources {
     /// The largest body of the composition operations, and all poms of one of them together.
     pub upload_bytes: u64,
-    /// Composition analyses at the same time; further ones wait.
+    /// Composition analyses at the same time, of all and of one account; further ones wait, this many of an account.
     pub analyses: usize,
+    pub analyses_per_account: usize,
+    pub waiting: usize,
     /// How long one waits for its turn before it is told to come back.
     pub wait_seconds: u64,
+    /// Whole time and memory of one composition analysis.
+    pub seconds: u64,
+    pub memory_bytes: u64,
     /// The largest pom and the largest lock file.
     pub pom_bytes: u64,
     pub lock_bytes: u64,
@@ -150,6 +177,8 @@ pub struct Outbound {
     pub connect_timeout_ms: u64,
     /// For one name.
     pub lookup_timeout_ms: u64,
+    /// The earliest answer about a name that leads nowhere open.
+    pub closed_after_ms: u64,
     /// PEM file of certificates that are trusted beside the public ones.
     pub extra_roots_file: Option<PathBuf>,
 }

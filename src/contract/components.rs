@@ -20,7 +20,8 @@ pub struct ComponentRow {
     pub counts: ResultsStat,
     /// Its findings, the most severe first.
     pub vul_ids: Vec<VulId>,
-    /// The lowest version without any of the known flaws; none when a flaw has no fix or there is none to fix.
+    /// The lowest version without any of the known flaws, of the variant in use (`-jre`, `-android`); `at least 9.4.52` when
+    /// only another variant is named. None when a flaw has no fix or there is none to fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upgrade_to: Option<String>,
     /// The strongest of its findings; none without findings.

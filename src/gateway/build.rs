@@ -134,7 +134,7 @@ fn services(base: &Base<'_>) -> Services {
         findings: Findings::new(credentials.clone(), tasks.clone(), chains.clone()),
         chains,
         components: Components::new(credentials.clone(), tasks.clone()),
-        groups: Groups::new(tasks.clone()),
+        groups: Groups::new(tasks.clone(), settings.limits.group_files),
         health: Health(store.clone()),
         home: Home::new(tasks.clone()),
         keys: Keys::new(credentials.clone(), vault.clone()),

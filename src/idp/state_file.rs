@@ -1,12 +1,11 @@
 //! The file that keeps what the provider holds: read once, replaced as a whole, readable by its owner only.
 
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::StartError;
 use super::records::Records;
+use crate::platform::private;
 
 /// Where state goes. Clones write to the same file, one at a time, never an older state over a newer one.
 #[derive(Clone)]
@@ -33,16 +32,8 @@ impl StateFile {
         if *written >= version {
             return Ok(());
         }
-        let beside = self.path.with_extension("new");
-        replace(&self.path, &beside, content)?;
+        private::write(&self.path, content)?;
         *written = version;
         Ok(())
     }
-}
-
-fn replace(path: &Path, beside: &Path, content: &[u8]) -> std::io::Result<()> {
-    let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(beside)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    std::fs::rename(beside, path)
 }

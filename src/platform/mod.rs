@@ -5,6 +5,7 @@ pub mod clock;
 pub mod console;
 pub mod digest;
 pub mod hostile;
+pub mod multipart;
 pub mod private;
 pub mod random;
 pub mod seal;

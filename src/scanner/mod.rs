@@ -9,6 +9,7 @@ mod engine;
 mod fetch;
 mod identity;
 mod ownership;
+mod places;
 mod report;
 mod sandbox;
 mod store;
@@ -94,9 +95,9 @@ impl Scanner {
             Arc::clone(&advisories),
             clock.clone(),
         );
-        let work = (sandbox, settings.scan_workers);
+        let work = (sandbox.clone(), settings.scan_workers);
         let tasks = tasks::Tasks::start(store.clone(), clock.clone(), work, advisories, shutdown).await.map_err(storage)?;
-        let app = web::App::new(settings, clock, store, tasks, identity, outward)
+        let app = web::App::new(settings, clock, store, (tasks, sandbox), identity, outward)
             .map_err(|error| StartError::Transport(error.to_string()))?;
         let server = web::serve(app, listener).map_err(|error| StartError::Listen(address, error))?;
         let handle = server.handle();

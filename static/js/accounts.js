@@ -48,6 +48,11 @@
     frame.contentWindow.postMessage({ type, data, messageId }, origin);
   });
 
+  // What follows the path may hold secrets.
+  const shown = (address) => {
+    const bare = address.split(/[?#]/)[0];
+    return bare === address ? bare : `${bare} (with a query that is not shown)`;
+  };
   const blank = (tab) => !tab.url || tab.url === "about:blank";
   const readTabs = (list) => (Array.isArray(list) ? list : [])
     .filter((tab) => tab && typeof tab.targetId === "string")
@@ -64,7 +69,7 @@
       input.checked = tab.targetId === before || (index === tabs.length - 1 && !tabs.some((one) => one.targetId === before));
       const label = document.createElement("label");
       label.htmlFor = input.id;
-      label.textContent = blank(tab) ? "Empty tab" : tab.url;
+      label.textContent = blank(tab) ? "Empty tab" : shown(tab.url);
       row.append(input, label);
       return row;
     });
@@ -167,6 +172,21 @@
 
   const version = () => place.querySelector("[data-accounts]").dataset.version;
 
+  // The table and the version of the draft as an answer has them.
+  const take = (text) => {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    place.replaceChildren(document.importNode(page.querySelector("[data-accounts]"), true));
+    for (const input of document.querySelectorAll("input[data-version]")) input.value = version();
+  };
+
+  // The draft changed in another tab: this page becomes one of the draft as it is, so that saving again saves.
+  const catchUp = async () => {
+    const answer = await fetch(window.location.pathname, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return "The draft changed in another tab. Load this page again, then save once more.";
+    take(await answer.text());
+    return "Not saved yet: the draft changed in another tab or window. The table shows it as it is now; press “Save the session” once more.";
+  };
+
   const save = async () => {
     const tab = chosen();
     const named = role.value === "own" ? ownRole.value.trim() : role.value;
@@ -179,10 +199,9 @@
     try {
       const answer = await ask("getSession", { targetId: tab.targetId }, SESSION_WITHIN);
       const saved = await post(section.dataset.save, { v: version(), role: named, url: tab.url, sessionInfo: answer?.sessionInfo ?? null });
+      if (saved.status === 409) throw new Error(await catchUp());
       if (!saved.ok) throw new Error(await refusal(saved));
-      const page = new DOMParser().parseFromString(await saved.text(), "text/html");
-      place.replaceChildren(document.importNode(page.querySelector("[data-accounts]"), true));
-      for (const input of document.querySelectorAll("input[data-version]")) input.value = version();
+      take(await saved.text());
       // The step is done now: it is left by going on, not by skipping.
       const here = document.querySelector(".steps .here");
       here.className = "done here";

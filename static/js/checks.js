@@ -43,7 +43,7 @@
 
     const show = async (answer) => {
       if (answer.status === 401 || answer.redirected) { signedOut(); return; }
-      if (answer.status === 404) { window.location.reload(); return; }
+      if ([404, 410].includes(answer.status)) { window.location.reload(); return; }
       if (!answer.ok) { later(EVERY * 3, look); return; }
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.querySelector("[data-stages]");

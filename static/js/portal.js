@@ -175,11 +175,18 @@
         tell(`The file has ${bytes(chosen.size)}. At most ${bytes(Number(form.dataset.max))} are taken here.`);
         return;
       }
+      if (chosen.size === 0) {
+        tell("The file is empty: it has 0 bytes. Choose one with content.");
+        return;
+      }
       submit.disabled = true;
       tell("Reading the file.");
       show(cancel, true);
       try {
         const digest = await hash(chosen);
+        if (form.dataset.present.split(" ").includes(digest)) {
+          throw new Error("This file is in the draft already: its content is the same, whatever it is called.");
+        }
         const check = await fetch(`${form.dataset.uploads}/${digest}`, { headers: { Accept: "application/json" } });
         if (check.status === 401) { window.location.reload(); return; }
         const there = check.ok && (await check.json()).exists;

@@ -36,12 +36,12 @@ async function width(page, where, watch) {
   if (wide) watch.note(`width ${where}: ${wide}`);
 }
 
-/** `name` names the screenshots; `quick` leaves axe to another visit of the same template. */
-export async function look(page, name, watch, { quick = false, folder = 'journey' } = {}) {
+/** `name` names the screenshots; `quick` leaves axe to another visit of the same template; `phone` is the width of a phone. */
+export async function look(page, name, watch, { quick = false, folder = 'journey', phone = sizes.phone.width } = {}) {
   const place = join(output, folder);
   mkdirSync(place, { recursive: true });
   for (const [size, viewport] of Object.entries(sizes)) {
-    await page.setViewportSize(viewport);
+    await page.setViewportSize(size === 'phone' ? { ...viewport, width: phone } : viewport);
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const where = `${name}-${size}-${colorScheme}`;

@@ -80,11 +80,13 @@ export async function serve() {
       state.created.push(JSON.parse(body));
       return json({ taskId: 't1', taskIds: ['t1', 't2'], groupId: 'g', status: 'CREATED', createdAt: '2026-01-01T00:00:00Z' });
     }
+    const origin = { t1: { primarySourceCodeFileName: 'cart.war', lang: 'JAVA', sandboxHomePageUrl: 'https://staging.example/app?key=1', sourceCodeInfos: [{ type: 'BACKEND', sourceCode: 'ab'.repeat(32), fileName: 'code.zip' }, { type: 'FRONTEND', fileName: '<b>pages</b>.zip' }] }, t2: { primarySourceCodeFileName: 'pay.jar' } };
     const task = (taskId) => ({ taskId, groupId: 'g', projectName: 'Shop', taskStatus: 'TERMINATED', lang: 'JAVA', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' });
     const inGroup = state.created.some((one) => one.primarySourceCodes) ? [task('t1'), task('t2')] : [];
     if (end('/tasks/search')) return json({ data: inGroup, total: inGroup.length });
     if (end('/shares/search')) return json({ data: [], total: 0 });
-    if (end('/tasks/t1')) return json(task('t1'));
+    const whole = /\/tasks\/(t[12])$/.exec(pathname)?.[1];
+    if (whole) return json({ ...task(whole), params: { originRequestData: origin[whole] } });
     return json({ message: `unknown ${pathname}` }, 404);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));

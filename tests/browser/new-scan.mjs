@@ -150,7 +150,7 @@ async function start(page, draft) {
   await page.getByRole('button', { name: 'Save and continue' }).click();
   await page.getByRole('heading', { name: 'Check and start', level: 1 }).waitFor();
   await other.getByRole('button', { name: 'Save and continue' }).click();
-  await other.getByRole('heading', { name: 'This draft changed meanwhile' }).waitFor();
+  await other.getByText('The names were changed in another tab or window').waitFor();
   await see(other, 'stale');
   await other.goto(`${demo.portal}/tasks/new`);
   await see(other, 'drafts');

@@ -43,6 +43,11 @@ fn every_step_of_a_new_scan_works_with_script_and_without() {
 }
 
 #[test]
+fn nothing_typed_into_a_draft_is_lost_and_every_page_of_a_refusal_is_accessible() {
+    run("refusals.mjs", &[BINARY]);
+}
+
+#[test]
 fn a_new_scan_is_checked_proved_and_signed_in_before_the_real_service() {
     run("new-scan-real.mjs", &[BINARY]);
 }

@@ -123,12 +123,14 @@ fn limits(section: &mut Section<'_>) -> Limits {
         sign_ins_per_minute: section.number("sign_ins_per_minute", 1..=100_000),
         live_minutes: section.number("live_minutes", 1..=1440),
         live_poll_ms: section.number("live_poll_ms", 100..=60_000),
+        group_files: section.number("group_files", 0..=200),
     }
 }
 
 fn drafts(section: &mut Section<'_>) -> Drafts {
     Drafts {
         days: section.number("days", 1..=365),
+        started_days: section.number("started_days", 1..=365),
         per_person: section.number("per_person", 1..=1000),
         files: section.number("files", 1..=200),
         accounts: section.number("accounts", 1..=100),

@@ -5,8 +5,8 @@ use config::Map;
 use super::gateway::{FALLBACK, positive};
 use crate::config::checks;
 use crate::config::scanner::{
-    Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner, Sessions, Shares,
-    Sources, Upload, ports,
+    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner,
+    Sessions, Shares, Sources, Upload, ports,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -91,6 +91,24 @@ fn archive(section: &mut Section<'_>) -> Archive {
         ratio_from_bytes: section.number("ratio_from_bytes", 0..=u64::MAX),
         seconds: section.number("seconds", 1..=86_400),
         sources: section.table("sources", sources),
+        call_graph: section.table("call_graph", call_graph),
+    }
+}
+
+fn call_graph(section: &mut Section<'_>) -> CallGraph {
+    // Places in the graph are numbers of 32 bits.
+    let many = || 1..=u64::from(u32::MAX);
+    CallGraph {
+        class_bytes: section.number("class_bytes", positive()),
+        classes: section.number("classes", many()),
+        methods: section.number("methods", many()),
+        calls: section.number("calls", many()),
+        name_bytes: section.number("name_bytes", many()),
+        steps: section.number("steps", positive()),
+        targets: section.number("targets", 1..=10_000),
+        subclasses: section.number("subclasses", 1..=1_000_000),
+        chains: section.number("chains", 0..=1_000_000),
+        chain_steps: section.number("chain_steps", 2..=10_000),
     }
 }
 
@@ -98,7 +116,11 @@ fn sources(section: &mut Section<'_>) -> Sources {
     Sources {
         upload_bytes: section.number("upload_bytes", positive()),
         analyses: section.number("analyses", 1..=256),
+        analyses_per_account: section.number("analyses_per_account", 1..=256),
+        waiting: section.number("waiting", 0..=10_000),
         wait_seconds: section.number("wait_seconds", 0..=600),
+        seconds: section.number("seconds", 1..=3600),
+        memory_bytes: section.number("memory_bytes", (64 << 20)..=u64::MAX),
         pom_bytes: section.number("pom_bytes", positive()),
         lock_bytes: section.number("lock_bytes", positive()),
         poms: section.number("poms", positive()),
@@ -124,6 +146,7 @@ fn outbound(section: &mut Section<'_>) -> Outbound {
         name_servers: servers.iter().filter_map(|text| checks::listen(text)).collect(),
         connect_timeout_ms: section.number("connect_timeout_ms", 1..=60_000),
         lookup_timeout_ms: section.number("lookup_timeout_ms", 1..=60_000),
+        closed_after_ms: section.number("closed_after_ms", 0..=10_000),
         extra_roots_file: section.optional_path("extra_roots_file"),
     }
 }

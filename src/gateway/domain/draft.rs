@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::account::Account;
+use super::group::GroupId;
 use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::limits::MAX_PROJECT_NAME;
 use crate::platform::clock::Timestamp;
@@ -152,6 +153,16 @@ pub(crate) struct Source {
 pub(crate) struct Started {
     pub file_name: Hostile,
     pub task: TaskId,
+}
+
+/// What a draft has become once all of it was started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Became {
+    pub project: Hostile,
+    /// The first task.
+    pub task: TaskId,
+    /// None: there is only that one.
+    pub group: Option<GroupId>,
 }
 
 /// What a person has entered.
@@ -304,6 +315,16 @@ pub(crate) fn service(text: &str) -> Result<Hostile, &'static str> {
         return Err("Use at most 80 characters for the name of a service.");
     }
     Ok(Hostile::from(text))
+}
+
+/// SHA-256 of no bytes at all.
+const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+/// Words for a file without content.
+pub(crate) const EMPTY_FILE: &str = "The file is empty: it has 0 bytes. Choose one with content.";
+
+/// Whether this is the hash of an empty file.
+pub(crate) fn is_of_nothing(sha256: &Sha256) -> bool {
+    sha256.as_str() == OF_NOTHING
 }
 
 /// Whether a file can be scanned, by its name.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::task::{Counts, Task};
 
@@ -11,8 +11,8 @@ use super::task::{Counts, Task};
 const LONGEST: usize = 128;
 
 /// The identifier of a group. Opaque; at most 128 characters, none of them a control character.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub(in crate::gateway) struct GroupId(String);
 
 /// Not an id.
@@ -44,6 +44,12 @@ impl TryFrom<String> for GroupId {
 
     fn try_from(text: String) -> Result<Self, BadGroupId> {
         text.parse()
+    }
+}
+
+impl From<GroupId> for String {
+    fn from(id: GroupId) -> Self {
+        id.0
     }
 }
 

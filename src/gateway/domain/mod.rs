@@ -24,6 +24,7 @@ pub(in crate::gateway) mod return_to;
 pub(in crate::gateway) mod role;
 pub(in crate::gateway) mod server_key;
 pub(in crate::gateway) mod share;
+pub(in crate::gateway) mod stamp;
 pub(in crate::gateway) mod task;
 pub(in crate::gateway) mod tenant;
 pub(in crate::gateway) mod upgrade;

@@ -105,11 +105,13 @@ pub(crate) struct Task {
     pub group: Option<GroupId>,
     /// The service of the group it is about.
     pub service: Hostile,
+    /// Name of the file it is about; empty when the answer does not tell, as in lists.
+    pub file: Hostile,
     /// All tasks of its group, itself too, when the answer tells.
     pub group_tasks: Vec<TaskId>,
     pub accounts: Vec<Account>,
     /// What the task was created with: names and values, without captured sessions.
-    pub params: Vec<(Hostile, Hostile)>,
+    pub params: Vec<(Hostile, Value)>,
     /// The whole answer without captured sessions.
     pub raw: Value,
 }

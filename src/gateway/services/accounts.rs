@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Actor;
+use super::artifacts::take;
 use super::drafts::Drafts;
 use super::error::Error;
 use crate::gateway::domain::account::{self, Account, Captured, Holds, LineProblem};
@@ -77,14 +78,7 @@ impl Accounts {
 
     /// Takes an account out, with what was captured for it.
     pub(in crate::gateway) async fn remove(&self, actor: &Actor, at: (&DraftId, &str), row: usize) -> Result<(), Error> {
-        self.drafts
-            .change(actor, at, |draft: &mut Draft| {
-                if row < draft.accounts.len() {
-                    draft.accounts.remove(row);
-                }
-                Ok(())
-            })
-            .await
+        self.drafts.change(actor, at, |draft: &mut Draft| take(&mut draft.accounts, row)).await
     }
 
     fn made(

@@ -27,6 +27,9 @@ pub(in crate::gateway) struct About {
     target: Option<String>,
 }
 
+/// The name of a project, and what is said about artifacts by the hash of their file.
+pub(in crate::gateway) type Names = (Hostile, Vec<(Sha256, About)>);
+
 /// What is wrong with that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::gateway) struct Problems {
@@ -56,7 +59,15 @@ impl Artifacts {
         Self { drafts }
     }
 
-    /// Adds a file to scan. The same file twice stays one.
+    /// Whether the draft is as the person saw it and has room for one more file in `step`. Asked before a file is taken.
+    pub(in crate::gateway) async fn ready(&self, actor: &Actor, at: (&DraftId, &str), step: Step) -> Result<Draft, Error> {
+        let draft = self.drafts.seen(actor, at).await?.draft;
+        let have = if step == Step::Source { draft.sources.len() } else { draft.artifacts.len() };
+        room(have, self.drafts.settings().files)?;
+        Ok(draft)
+    }
+
+    /// Adds a file to scan. The same file a second time is refused.
     pub(in crate::gateway) async fn add(
         &self,
         actor: &Actor,
@@ -67,7 +78,7 @@ impl Artifacts {
         let most = self.drafts.settings().files;
         self.drafts
             .change(actor, at, |draft: &mut Draft| {
-                draft.artifacts.retain(|artifact| artifact.sha256 != file.sha256);
+                once(draft, Step::Artifact, &file.sha256)?;
                 room(draft.artifacts.len(), most)?;
                 let About { service, target } = about;
                 draft.artifacts.push(Artifact { sha256: file.sha256, file_name: file.name, service, target, refused: None });
@@ -76,19 +87,20 @@ impl Artifacts {
             .await
     }
 
-    /// Names the services of all artifacts anew, in their order.
+    /// Names the project and the services of artifacts anew; those that are not named stay as they are.
     pub(in crate::gateway) async fn describe(
         &self,
         actor: &Actor,
         at: (&DraftId, &str),
-        (project, about): (Hostile, Vec<About>),
+        (project, about): Names,
     ) -> Result<(), Error> {
         self.drafts
             .change(actor, at, |draft: &mut Draft| {
                 draft.project = project;
                 draft.options_seen = true;
                 draft.skipped.remove(&Step::Options);
-                for (artifact, about) in draft.artifacts.iter_mut().zip(about) {
+                for (sha256, about) in about {
+                    let artifact = draft.artifacts.iter_mut().find(|artifact| artifact.sha256 == sha256).ok_or_else(no_row)?;
                     artifact.service = about.service;
                     artifact.target = about.target;
                 }
@@ -113,7 +125,7 @@ impl Artifacts {
         let most = self.drafts.settings().files;
         self.drafts
             .change(actor, at, |draft: &mut Draft| {
-                draft.sources.retain(|source| source.sha256 != file.sha256);
+                once(draft, Step::Source, &file.sha256)?;
                 room(draft.sources.len(), most)?;
                 draft.skipped.remove(&Step::Source);
                 draft.sources.push(Source { sha256: file.sha256, file_name: file.name, kind });
@@ -132,11 +144,33 @@ fn room(have: usize, most: usize) -> Result<(), Error> {
     if have < most { Ok(()) } else { Err(Error::Invalid(format!("A draft takes at most {most} files. Remove one first."))) }
 }
 
-/// A row that is not there is out already.
-#[expect(clippy::unnecessary_wraps, reason = "a change of a draft may refuse")]
-fn take<T>(rows: &mut Vec<T>, row: usize) -> Result<(), Error> {
-    if row < rows.len() {
-        rows.remove(row);
+/// Words for a file that is there already.
+pub(in crate::gateway) const TWICE: &str = "This file is in the draft already: its content is the same, whatever it is called.";
+
+/// Whether a draft holds this file in a step with files.
+pub(in crate::gateway) fn holds(draft: &Draft, step: Step, sha256: &Sha256) -> bool {
+    match step {
+        Step::Source => draft.sources.iter().any(|source| source.sha256 == *sha256),
+        _ => draft.artifacts.iter().any(|artifact| artifact.sha256 == *sha256),
     }
+}
+
+fn once(draft: &Draft, step: Step, sha256: &Sha256) -> Result<(), Error> {
+    if holds(draft, step, sha256) { Err(Error::Invalid(TWICE.to_owned())) } else { Ok(()) }
+}
+
+/// Takes a row out.
+///
+/// # Errors
+/// [`Error::Invalid`] when there is no such row.
+pub(super) fn take<T>(rows: &mut Vec<T>, row: usize) -> Result<(), Error> {
+    if row >= rows.len() {
+        return Err(no_row());
+    }
+    rows.remove(row);
     Ok(())
+}
+
+fn no_row() -> Error {
+    Error::Invalid("The row that was named is not in this draft.".to_owned())
 }

@@ -9,7 +9,8 @@ use zeroize::Zeroizing;
 use super::Actor;
 use super::error::Error;
 use crate::config::gateway::Drafts as Settings;
-use crate::gateway::domain::draft::{Draft, DraftId, Notes, Step};
+use crate::gateway::domain::draft::{Became, Draft, DraftId, Notes, Step};
+use crate::gateway::domain::stamp;
 use crate::gateway::store::{Key, Lease, Store, Swap, Version};
 use crate::platform::clock::Clock;
 use crate::platform::hostile::Hostile;
@@ -18,6 +19,7 @@ use crate::platform::seal::Ring;
 
 const RECORD: &str = "draft";
 const NOTES: &str = "draft-notes";
+const BECAME: &str = "draft-became";
 const LIST: &str = "drafts";
 const START: &str = "draft-start";
 /// Changes by others that a note gives way to.
@@ -79,7 +81,7 @@ impl Drafts {
             let Ok(known) = DraftId::try_from(id.clone()) else { continue };
             match self.get(actor, &known).await {
                 Ok(held) => found.push(held),
-                Err(Error::NotFound) => {
+                Err(Error::NoDraft(_)) => {
                     self.store.remove(&list(actor), &id).await?;
                 }
                 Err(error) => return Err(error),
@@ -93,7 +95,7 @@ impl Drafts {
     pub(in crate::gateway) async fn get(&self, actor: &Actor, id: &DraftId) -> Result<Held, Error> {
         let (draft, version) = self.read(actor, id).await?;
         let notes = self.notes(actor, id).await?.0;
-        Ok(Held { draft, notes, version: spelled(version) })
+        Ok(Held { version: stamp::stamp(version.0, &draft), draft, notes })
     }
 
     /// Changes what a person has entered, if it is still as they saw it. `work` may refuse with words.
@@ -104,23 +106,33 @@ impl Drafts {
         work: impl FnOnce(&mut Draft) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let (mut draft, current) = self.read(actor, id).await?;
-        if spelled(current) != version {
-            return Err(Error::Stale);
+        if stamp::stamp(current.0, &draft) != version {
+            return Err(Error::Stale(stamp::changed(version, &draft)));
         }
         let result = work(&mut draft)?;
         match self.write(actor, &draft, current).await? {
             Swap::Done(_) => Ok(result),
-            Swap::Conflict => Err(Error::Stale),
-            Swap::Gone => Err(Error::NotFound),
+            Swap::Conflict => {
+                let now = self.read(actor, id).await?.0;
+                Err(Error::Stale(stamp::changed(version, &now)))
+            }
+            Swap::Gone => Err(self.gone(actor, id).await?),
         }
+    }
+
+    /// The draft, if it is still as the person saw it.
+    pub(in crate::gateway) async fn seen(&self, actor: &Actor, (id, version): (&DraftId, &str)) -> Result<Held, Error> {
+        let held = self.get(actor, id).await?;
+        if held.version == version { Ok(held) } else { Err(Error::Stale(stamp::changed(version, &held.draft))) }
     }
 
     /// Marks a step as left out.
     pub(in crate::gateway) async fn skip(&self, actor: &Actor, at: (&DraftId, &str), step: Step) -> Result<(), Error> {
         self.change(actor, at, |draft| {
-            if step.may_be_skipped() {
-                draft.skipped.insert(step);
+            if !step.may_be_skipped() {
+                return Err(Error::Invalid("This step cannot be left out.".to_owned()));
             }
+            draft.skipped.insert(step);
             Ok(())
         })
         .await
@@ -134,7 +146,7 @@ impl Drafts {
             match self.write(actor, &draft, version).await? {
                 Swap::Done(_) => return Ok(()),
                 Swap::Conflict => {}
-                Swap::Gone => return Err(Error::NotFound),
+                Swap::Gone => return Err(self.gone(actor, id).await?),
             }
         }
         Err(Error::Unavailable { retry_after: 5 })
@@ -164,7 +176,24 @@ impl Drafts {
         let was_there = self.store.delete(&key(actor, RECORD, id)).await?;
         self.store.delete(&key(actor, NOTES, id)).await?;
         self.store.remove(&list(actor), id.as_str()).await?;
-        if was_there { Ok(()) } else { Err(Error::NotFound) }
+        if was_there { Ok(()) } else { Err(self.gone(actor, id).await?) }
+    }
+
+    /// Deletes a draft that was started, and keeps for some time what it has become: a tab of it, or a way back, leads there.
+    pub(super) async fn replace(&self, actor: &Actor, draft: &Draft, became: &Became) -> Result<(), Error> {
+        let sealed = self.seal(actor, BECAME, &draft.id, became)?;
+        let kept = Duration::from_secs(self.settings.started_days * 86_400);
+        self.store.put(&key(actor, BECAME, &draft.id), sealed, Some(kept)).await?;
+        self.delete(actor, &draft.id).await
+    }
+
+    /// Why there is no draft.
+    async fn gone(&self, actor: &Actor, id: &DraftId) -> Result<Error, Error> {
+        let became = match self.store.get(&key(actor, BECAME, id)).await? {
+            Some(record) => Some(Box::new(self.open(actor, BECAME, id, &record.value)?)),
+            None => None,
+        };
+        Ok(Error::NoDraft(became))
     }
 
     /// The right to start the scans of a draft; none while somebody else does.
@@ -180,10 +209,12 @@ impl Drafts {
     }
 
     async fn read(&self, actor: &Actor, id: &DraftId) -> Result<(Draft, Version), Error> {
-        let record = self.store.get(&key(actor, RECORD, id)).await?.ok_or(Error::NotFound)?;
+        let Some(record) = self.store.get(&key(actor, RECORD, id)).await? else {
+            return Err(self.gone(actor, id).await?);
+        };
         let draft: Draft = self.open(actor, RECORD, id, &record.value)?;
         if draft.ends <= self.clock.now() {
-            return Err(Error::NotFound);
+            return Err(Error::NoDraft(None));
         }
         Ok((draft, record.version))
     }
@@ -231,10 +262,6 @@ fn list(actor: &Actor) -> Key {
 /// What a record is sealed to: tenant, person, draft.
 fn context(actor: &Actor, id: &DraftId) -> String {
     format!("{}/{}/{}", actor.principal.tenant, actor.principal.key(), id.as_str())
-}
-
-fn spelled(version: Version) -> String {
-    format!("{:016x}", version.0)
 }
 
 #[cfg(test)]

@@ -27,7 +27,8 @@ fn actor(tenant: TenantId, subject: &str) -> Actor {
 
 fn drafts(bench: &Bench) -> Drafts {
     let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
-    let settings = Settings { days: 14, per_person: 3, files: 5, accounts: 5, session_bytes: 1024, poll_memory_ms: 0 };
+    let settings =
+        Settings { days: 14, started_days: 2, per_person: 3, files: 5, accounts: 5, session_bytes: 1024, poll_memory_ms: 0 };
     Drafts::new(bench.store.clone(), ring, bench.clock.clone(), settings)
 }
 
@@ -62,7 +63,7 @@ async fn of_many_changes_to_one_version_one_is_made(bench: Bench) {
     });
     let outcomes = futures_util::future::join_all(changes).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
-    assert!(outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).all(|error| matches!(error, Error::Stale)));
+    assert!(outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).all(|error| matches!(error, Error::Stale(_))));
     let after = drafts.get(&alice, &id).await.unwrap();
     assert_eq!(after.draft.artifacts.len(), 1);
     let refused = drafts.change(&alice, (&id, &after.version), |draft| {
@@ -78,8 +79,8 @@ async fn a_draft_belongs_to_one_person_of_one_tenant(bench: Bench) {
     let (alice, bob, carol) = (actor(acme(), "alice"), actor(acme(), "bob"), actor(globex(), "alice"));
     let id = drafts.create(&alice, "Shop".into()).await.unwrap();
     for other in [&bob, &carol] {
-        assert!(matches!(drafts.get(other, &id).await, Err(Error::NotFound)));
-        assert!(matches!(drafts.delete(other, &id).await, Err(Error::NotFound)));
+        assert!(matches!(drafts.get(other, &id).await, Err(Error::NoDraft(None))));
+        assert!(matches!(drafts.delete(other, &id).await, Err(Error::NoDraft(None))));
         assert!(drafts.list(other).await.unwrap().is_empty());
     }
     // Even a record that was moved under another name does not open.
@@ -142,13 +143,13 @@ async fn a_deleted_draft_is_gone_with_its_notes(bench: Bench) {
     drafts.note(&alice, &held.draft, |notes| notes.box_id = Some("box".into())).await.unwrap();
     drafts.delete(&alice, &id).await.unwrap();
     assert!(bench.store.get(&key(&alice, NOTES, &id)).await.unwrap().is_none());
-    assert!(matches!(drafts.delete(&alice, &id).await, Err(Error::NotFound)));
+    assert!(matches!(drafts.delete(&alice, &id).await, Err(Error::NoDraft(None))));
     assert!(drafts.list(&alice).await.unwrap().is_empty());
     let late = drafts.change(&alice, (&id, &held.version), |_| Ok(())).await;
-    assert!(matches!(late, Err(Error::NotFound)), "a form that comes late makes no draft");
+    assert!(matches!(late, Err(Error::NoDraft(None))), "a form that comes late makes no draft");
     let id = drafts.create(&alice, "".into()).await.unwrap();
     bench.pass(Duration::from_hours(14 * 24));
-    until("the end of the draft", async || matches!(drafts.get(&alice, &id).await, Err(Error::NotFound))).await;
+    until("the end of the draft", async || matches!(drafts.get(&alice, &id).await, Err(Error::NoDraft(None)))).await;
 }
 
 async fn a_started_draft_is_started_by_one(bench: Bench) {

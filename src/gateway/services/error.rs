@@ -1,5 +1,6 @@
 //! What can go wrong in a use case. Knows nothing of HTTP; `web::error` decides how it looks.
 
+use crate::gateway::domain::draft::{Became, Step};
 use crate::gateway::session::TokenError;
 use crate::gateway::store::Unavailable;
 pub(in crate::gateway) use crate::gateway::upstream::{Kind, UpstreamError};
@@ -12,15 +13,19 @@ pub(in crate::gateway) enum Error {
     /// Not there, or another tenant's.
     #[error("not found")]
     NotFound,
+    /// No draft of this person: another's, over, or started; then what it has become.
+    #[error("no such draft")]
+    NoDraft(Option<Box<Became>>),
     /// Words for the user.
     #[error("{0}")]
     Invalid(String),
     /// Words for the user.
     #[error("{0}")]
     Conflict(String),
-    /// What was to be changed is not as the person saw it any more. Nothing was changed.
+    /// What was to be changed is not as the person saw it any more: these steps are not, as far as it is known. Nothing was
+    /// changed.
     #[error("changed meanwhile")]
-    Stale,
+    Stale(Vec<Step>),
     /// Words for the user.
     #[error("{0}")]
     TooLarge(String),

@@ -9,10 +9,15 @@ use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::domain::group::{self, GroupId};
 use crate::gateway::domain::task::{Counts, Task};
 
+/// Tasks that are asked for at once.
+const AT_ONCE: usize = 8;
+
 /// Use cases around groups. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Groups {
     tasks: Tasks,
+    /// Tasks of a group whose file is asked for.
+    files: usize,
 }
 
 /// A group with its tasks, in the order they were made.
@@ -35,8 +40,9 @@ pub(in crate::gateway) struct Stopped {
 }
 
 impl Groups {
-    pub(in crate::gateway) const fn new(tasks: Tasks) -> Self {
-        Self { tasks }
+    /// `files`: of how many tasks of a group the file is asked for, where the list does not tell it.
+    pub(in crate::gateway) const fn new(tasks: Tasks, files: usize) -> Self {
+        Self { tasks, files }
     }
 
     /// The group and its tasks.
@@ -53,6 +59,24 @@ impl Groups {
         tasks.reverse();
         tasks.sort_by_key(|task| task.created);
         Ok(Group { id: id.clone(), counts: group::sum(&tasks), complete, tasks })
+    }
+
+    /// The group with the names of its files, without which its parts may look alike. What the service does not tell now stays
+    /// empty: the group can be shown without.
+    pub(in crate::gateway) async fn show(&self, actor: &Actor, id: &GroupId) -> Result<Group, Error> {
+        let mut group = self.open(actor, id).await?;
+        let mut nameless: Vec<&mut Task> = group.tasks.iter_mut().filter(|task| task.file.is_empty()).take(self.files).collect();
+        for some in nameless.chunks_mut(AT_ONCE) {
+            let asked = futures_util::future::join_all(some.iter().map(|task| self.tasks.get(actor, &task.id))).await;
+            for (task, told) in some.iter_mut().zip(asked) {
+                match told {
+                    Ok(told) => task.file = told.file,
+                    Err(Error::SignIn) => return Err(Error::SignIn),
+                    Err(error) => tracing::debug!(%error, "a task of a group did not tell its file"),
+                }
+            }
+        }
+        Ok(group)
     }
 
     /// Stops every task that has not ended. One that ends meanwhile is as good as stopped.

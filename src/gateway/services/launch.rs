@@ -9,7 +9,7 @@ use super::error::Error;
 use crate::contract::error::codes;
 use crate::contract::ids::TaskId;
 use crate::contract::tasks::{AuthInfo, CreateTask, GroupArtifact};
-use crate::gateway::domain::draft::{Artifact, Draft, DraftId, LANGUAGE, Notes, Started};
+use crate::gateway::domain::draft::{Artifact, Became, Draft, DraftId, LANGUAGE, Notes, Started};
 use crate::gateway::domain::group::GroupId;
 use crate::gateway::domain::task::Created;
 use crate::gateway::upstream::Kind;
@@ -51,10 +51,7 @@ impl Launch {
     }
 
     async fn create(&self, actor: &Actor, (id, version): (&DraftId, &str)) -> Result<Outcome, Error> {
-        let held = self.drafts.get(actor, id).await?;
-        if held.version != version {
-            return Err(Error::Stale);
-        }
+        let held = self.drafts.seen(actor, (id, version)).await?;
         let body = body(&held.draft, &held.notes)?;
         let is_group = held.draft.artifacts.len() > 1;
         let ask = self.credentials.with_user(actor, |service, call| {
@@ -82,9 +79,10 @@ impl Launch {
         let refused = |index: usize| created.failures.iter().find(|failure| usize::try_from(failure.index) == Ok(index));
         let failing = (0..draft.artifacts.len()).filter(|index| refused(*index).is_some()).count();
         if failing == 0 {
-            self.drafts.delete(actor, &draft.id).await?;
             let group = created.group.clone().filter(|_| draft.artifacts.len() > 1);
-            return Ok(Outcome::Started { first: created.id.clone(), group });
+            let became = Became { project: draft.named(), task: created.id.clone(), group };
+            self.drafts.replace(actor, draft, &became).await?;
+            return Ok(Outcome::Started { first: became.task, group: became.group });
         }
         let (mut started, mut left) = (Vec::new(), Vec::new());
         let mut tasks = created.ids.iter();

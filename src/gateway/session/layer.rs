@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use actix_session::SessionMiddleware;
 use actix_session::config::{BrowserSession, CookieContentSecurity, TtlExtensionPolicy};
-use actix_web::body::MessageBody;
+use actix_web::body::{BoxBody, MessageBody};
 use actix_web::cookie::SameSite;
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform};
-use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
-use actix_web::{HttpMessage as _, HttpResponse, ResponseError};
+use actix_web::{HttpMessage as _, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 
 use super::Parts;
@@ -19,30 +18,16 @@ use super::records::Records;
 use super::scope::{Fate, Scope};
 use crate::gateway::domain::tenant::TenantId;
 
-/// The store did not answer. Becomes 503 with Retry-After; cookies stay as they are.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("sessions cannot be read at the moment")]
-pub(in crate::gateway) struct SessionsDown;
+/// Seconds after which asking again makes sense.
+const RETRY_AFTER: usize = 5;
 
-impl SessionsDown {
-    /// Seconds after which asking again makes sense.
-    pub(in crate::gateway) const RETRY_AFTER: usize = 5;
-}
-
-impl ResponseError for SessionsDown {
-    fn status_code(&self) -> StatusCode {
-        StatusCode::SERVICE_UNAVAILABLE
-    }
-
-    fn error_response(&self) -> HttpResponse {
-        HttpResponse::ServiceUnavailable()
-            .insert_header((header::RETRY_AFTER, HeaderValue::from(Self::RETRY_AFTER)))
-            .insert_header((header::CACHE_CONTROL, "no-store"))
-            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-            .insert_header((header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"))
-            .content_type("text/plain; charset=utf-8")
-            .body("The portal cannot reach its session store at the moment. You are still signed in; please try again in a few seconds.")
-    }
+/// The store did not answer: 503 with Retry-After, cookies as they are. An answer, not an error: the middleware around this
+/// one puts its headers on it and makes the portal's page of it.
+fn sessions_down() -> HttpResponse {
+    HttpResponse::ServiceUnavailable()
+        .insert_header((header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER)))
+        .content_type("text/plain; charset=utf-8")
+        .body("The portal cannot reach its session store at the moment. You are still signed in; please try again in a few seconds.")
 }
 
 /// The middleware. One for each worker.
@@ -77,16 +62,42 @@ where
     S::Future: 'static,
     B: MessageBody + 'static,
 {
-    type Response = ServiceResponse<B>;
+    type Response = ServiceResponse<BoxBody>;
     type Error = actix_web::Error;
-    type Transform = LayerService<<SessionMiddleware<Records> as Transform<S, ServiceRequest>>::Transform>;
+    type Transform = LayerService<<SessionMiddleware<Records> as Transform<Gate<S>, ServiceRequest>>::Transform>;
     type InitError = ();
     type Future = LocalBoxFuture<'static, Result<Self::Transform, ()>>;
 
     fn new_transform(&self, service: S) -> Self::Future {
-        let (inner, signer) = (self.inner.new_transform(service), Rc::clone(&self.signer));
+        let (inner, signer) = (self.inner.new_transform(Gate(service)), Rc::clone(&self.signer));
         let records = Records(Arc::clone(&self.parts));
         Box::pin(async move { Ok(LayerService { inner: inner.await?, signer, records }) })
+    }
+}
+
+/// Inside of the session: lets nothing in whose session could not be read.
+pub(in crate::gateway) struct Gate<S>(S);
+
+impl<S, B> Service<ServiceRequest> for Gate<S>
+where
+    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = actix_web::Error>,
+    S::Future: 'static,
+    B: MessageBody + 'static,
+{
+    type Response = ServiceResponse<BoxBody>;
+    type Error = actix_web::Error;
+    type Future = LocalBoxFuture<'static, Result<ServiceResponse<BoxBody>, actix_web::Error>>;
+
+    fn poll_ready(&self, context: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Self::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&self, request: ServiceRequest) -> Self::Future {
+        if Scope::current().is_some_and(|scope| scope.fate.get() == Fate::Unavailable) {
+            return Box::pin(async { Ok(request.into_response(sessions_down())) });
+        }
+        let answer = self.0.call(request);
+        Box::pin(async { Ok(answer.await?.map_into_boxed_body()) })
     }
 }
 
@@ -97,15 +108,14 @@ pub(in crate::gateway) struct LayerService<S> {
     records: Records,
 }
 
-impl<S, B> Service<ServiceRequest> for LayerService<S>
+impl<S> Service<ServiceRequest> for LayerService<S>
 where
-    S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = actix_web::Error>,
+    S: Service<ServiceRequest, Response = ServiceResponse<BoxBody>, Error = actix_web::Error>,
     S::Future: 'static,
-    B: 'static,
 {
-    type Response = ServiceResponse<B>;
+    type Response = ServiceResponse<BoxBody>;
     type Error = actix_web::Error;
-    type Future = LocalBoxFuture<'static, Result<ServiceResponse<B>, actix_web::Error>>;
+    type Future = LocalBoxFuture<'static, Result<ServiceResponse<BoxBody>, actix_web::Error>>;
 
     actix_web::dev::forward_ready!(inner);
 
@@ -118,10 +128,11 @@ where
         let (signer, records) = (Rc::clone(&self.signer), self.records.clone());
         let answer = Rc::clone(&scope).run(self.inner.call(request));
         Box::pin(async move {
-            let mut answer = match answer.await {
-                Err(_) if scope.fate.get() == Fate::Unavailable => return Err(SessionsDown.into()),
-                other => other?,
-            };
+            let mut answer = answer.await?;
+            if scope.fate.get() == Fate::Unavailable {
+                // What the handler answered, and any cookie with it, rests on a session that is not there.
+                return Ok(answer.into_response(sessions_down()));
+            }
             if scope.fate.get() == Fate::NotWritten {
                 signer.withdraw(answer.headers_mut());
             }

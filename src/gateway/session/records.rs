@@ -40,20 +40,19 @@ struct Sealed {
 impl SessionStore for Records {
     async fn load(&self, handle: &SessionKey) -> Result<Option<State>, LoadError> {
         let Some(scope) = Scope::current() else { return Ok(None) };
-        self.find(&scope, handle.as_ref()).await.map_err(|error| {
-            scope.fate.set(Fate::Unavailable);
-            LoadError::Other(error.into())
-        })
+        // No error: actix-session would drop the request with it, and the answer could not become a page any more.
+        Ok(self.find(&scope, handle.as_ref()).await.unwrap_or_else(|error| {
+            unavailable(&error);
+            None
+        }))
     }
 
     async fn save(&self, state: State, _: &CookieDuration) -> Result<SessionKey, SaveError> {
-        let failed = |error: Unavailable| {
-            if let Some(scope) = Scope::current() {
-                scope.fate.set(Fate::Unavailable);
-            }
-            SaveError::Other(error.into())
-        };
-        let handle = self.create(state).await.map_err(failed)?;
+        // As above. The name is nobody's, and the layer takes the answer back with its cookie.
+        let handle = self.create(state).await.unwrap_or_else(|error| {
+            unavailable(&error);
+            "none".to_owned()
+        });
         SessionKey::try_from(handle).map_err(|error| SaveError::Other(error.into()))
     }
 
@@ -90,10 +89,18 @@ impl SessionStore for Records {
         let owner = scope.loaded.take().and_then(|loaded| loaded.owner);
         let id = owner.as_ref().map(|owner| owner.login.public());
         let owner = id.as_deref().zip(owner.as_ref().map(|owner| owner.user.as_str()));
-        self.0.end(&tenant, &key, owner).await.map_err(|error| {
-            scope.fate.set(Fate::Unavailable);
-            error.into()
-        })
+        if let Err(error) = self.0.end(&tenant, &key, owner).await {
+            unavailable(&error);
+        }
+        Ok(())
+    }
+}
+
+/// Notes that the store did not answer where an answer was needed; the layer answers with that.
+fn unavailable(error: &Unavailable) {
+    tracing::warn!(%error, "sessions cannot be read or written");
+    if let Some(scope) = Scope::current() {
+        scope.fate.set(Fate::Unavailable);
     }
 }
 

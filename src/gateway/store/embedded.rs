@@ -3,9 +3,7 @@
 //! A write is answered after its commit. Most are on the disk then; touches, counts and leases are there a tenth of a
 //! second later. Reads happen on the caller's thread from the newest commit.
 
-use std::fs::OpenOptions;
 use std::future::{Ready, ready};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +15,7 @@ use super::message::{Board, Subscription};
 use super::writer::Writer;
 use super::{Count, Key, Lease, OpenError, Record, Swap, Unavailable, Version};
 use crate::platform::clock::Clock;
-use crate::platform::random;
+use crate::platform::{private, random};
 
 /// Memory for pages of the file.
 const PAGES: usize = 32 * 1024 * 1024;
@@ -260,10 +258,10 @@ fn open_file(path: &Path) -> Result<Database, OpenError> {
     let name = path.display().to_string();
     let refused = |error: std::io::Error| OpenError::Refused(name.clone(), error.to_string());
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(refused)?;
+        private::folder(folder).map_err(refused)?;
     }
     // Created here only to give it its mode; the library opens it by name, which also locks it.
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(refused)?;
+    private::open(path).map_err(refused)?;
     let open = || {
         let database = Database::builder().set_cache_size(PAGES).create(path)?;
         let transaction = database.begin_write().map_err(redb::Error::from)?;

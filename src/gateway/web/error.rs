@@ -7,7 +7,17 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
 
+use super::urls;
+use crate::contract::error::ErrorResponse;
+use crate::gateway::domain::draft::Became;
 use crate::gateway::services::error::{Error, Kind, UpstreamError};
+
+/// A way on: what it is called, and its address.
+pub(in crate::gateway) type Way = (&'static str, String);
+
+/// Beside a page that tells a refusal in its own words: the refusal, for the log.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct Told(pub(in crate::gateway) WebError);
 
 /// An answer that is not what was asked for.
 #[derive(Clone, Debug)]
@@ -24,8 +34,8 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) cause: Option<Box<str>>,
     /// Where a browser that has to sign in first is sent; programs get 401.
     pub(in crate::gateway) sign_in: Option<Box<str>>,
-    /// The page to go back to, where one is known.
-    pub(in crate::gateway) back: Option<Box<str>>,
+    /// Ways on from here, where some are known.
+    pub(in crate::gateway) ways: Box<[Way]>,
 }
 
 impl WebError {
@@ -38,7 +48,7 @@ impl WebError {
             retry_after: None,
             cause: None,
             sign_in: None,
-            back: None,
+            ways: Box::default(),
         }
     }
 
@@ -114,10 +124,15 @@ impl WebError {
 
     /// Our own store or another part cannot be reached; sessions stay.
     pub(in crate::gateway) fn unavailable(seconds: u64) -> Self {
-        let words = "A part of the portal cannot be reached right now. You are still signed in.";
+        let words = "A part of the portal cannot be reached right now. Nothing is lost: whoever was signed in still is.";
         Self {
             retry_after: Some(seconds),
-            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "Back in a moment", words, "Wait a little, then load the page again.")
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Back in a moment",
+                words,
+                "Wait a little, then load the page again. A form that was on its way is sent once more with it.",
+            )
         }
     }
 
@@ -149,9 +164,49 @@ impl WebError {
         }
     }
 
-    /// With a link to the page it happened on.
-    pub(in crate::gateway) fn back_to(self, address: String) -> Self {
-        Self { back: Some(address.into()), ..self }
+    /// For programs: a problem document (RFC 9457) with the members of the interface's ErrorResponse.
+    pub(in crate::gateway) fn problem(&self, request_id: &str) -> serde_json::Value {
+        let same = ErrorResponse::new(u32::from(self.status.as_u16()) * 10, &*self.words);
+        serde_json::json!({
+            "type": "about:blank",
+            "title": self.title,
+            "status": self.status.as_u16(),
+            "detail": self.words,
+            "success": same.success,
+            "message": same.message,
+            "data": same.data,
+            "login_url": self.sign_in,
+            "request_id": request_id,
+        })
+    }
+
+    /// With ways on from here.
+    pub(in crate::gateway) fn with_ways(self, ways: impl Into<Box<[Way]>>) -> Self {
+        Self { ways: ways.into(), ..self }
+    }
+
+    /// A draft that is not there, and what it has become if it was started.
+    fn no_draft(became: Option<&Became>) -> Self {
+        let Some(became) = became else {
+            let words = "There is no such draft: it was deleted, it has come to its end, or it is not yours.";
+            let ways = [("Your drafts", urls::TASKS_NEW.to_owned()), ("All tasks", urls::TASKS.to_owned())];
+            let error =
+                Self::new(StatusCode::NOT_FOUND, "This draft is not here", words, "Go on with another draft, or begin one.");
+            return error.with_ways(ways);
+        };
+        let (name, task) = (became.project.short(80), became.task.as_str());
+        let (words, way) = match &became.group {
+            Some(group) => (
+                format!("This draft has become a group of tasks: “{name}” was started, and its first task is {task}."),
+                ("Go to the group", urls::group(group)),
+            ),
+            None => (
+                format!("This draft has become task {task}: “{name}” was started."),
+                ("Go to the task", urls::task(&became.task)),
+            ),
+        };
+        let hint = "It was deleted when it was started, so nothing in it can be changed or started again.";
+        Self::new(StatusCode::GONE, "This scan was started", words, hint).with_ways([way, ("All tasks", urls::TASKS.to_owned())])
     }
 
     /// An unknown host: there is no tenant to speak for.
@@ -180,14 +235,15 @@ impl From<Error> for WebError {
             Error::Conflict(words) => {
                 Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
             }
-            Error::Stale => Self::new(
+            Error::NoDraft(became) => Self::no_draft(became.as_deref()),
+            Error::Stale(_) => Self::new(
                 StatusCode::CONFLICT,
                 "This draft changed meanwhile",
                 "It was changed in another tab or window after you opened this page, so nothing was saved now.",
-                "Go back to the step: it shows the draft as it is. Then make your change once more.",
+                "Look at the draft as it is now, then make your change once more.",
             ),
             Error::TooLarge(words) => Self::too_large(words),
-            Error::SignIn => Self::sign_in(super::urls::LOGIN_AGAIN.to_owned()),
+            Error::SignIn => Self::sign_in(urls::LOGIN_AGAIN.to_owned()),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
             Error::Unusable(words) => Self {
@@ -209,7 +265,7 @@ impl From<Error> for WebError {
 fn from_upstream(cause: &UpstreamError) -> WebError {
     match &cause.kind {
         Kind::NotFound => WebError::not_found(),
-        Kind::Unauthorized => WebError::sign_in(super::urls::LOGIN_AGAIN.to_owned()),
+        Kind::Unauthorized => WebError::sign_in(urls::LOGIN_AGAIN.to_owned()),
         Kind::Forbidden => WebError::forbidden("The scanning service does not allow this for your account."),
         Kind::Invalid | Kind::Conflict if cause.text.is_empty() => {
             WebError::bad_request("The scanning service refused the request.")

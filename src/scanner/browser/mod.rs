@@ -10,7 +10,6 @@ mod devtools;
 mod folders;
 mod input;
 mod message;
-mod places;
 mod proxy;
 mod reaper;
 mod screen;
@@ -28,9 +27,9 @@ use tokio::sync::{mpsc, oneshot};
 use self::chromium::Chromium;
 use self::message::Incoming;
 pub(super) use self::message::ToPage;
-use self::places::{Place, Places};
 use self::session::{Session, Surroundings};
 use super::dialer::Dialer;
+use super::places::{Limits, Place, Places};
 use crate::config::scanner::Browser as Settings;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::secret::Secret;
@@ -96,6 +95,16 @@ struct Begin {
     answer: oneshot::Sender<Result<Opened, Refused>>,
 }
 
+fn limits(settings: &Settings) -> Limits {
+    Limits {
+        per_account: settings.per_account,
+        all: settings.per_host,
+        waiting_per_account: settings.queue,
+        waiting: settings.queue,
+        patience: Duration::from_secs(settings.queue_seconds),
+    }
+}
+
 impl Browsers {
     /// Removes what a killed service left below `data`, and gets ready to start a browser when one is asked for.
     ///
@@ -120,7 +129,7 @@ impl Browsers {
         let executable = chromium::find(&settings);
         let (beginning, begins) = mpsc::channel(BEGINNING);
         let this = Self(Arc::new(Inner {
-            places: Places::new(&settings),
+            places: Places::new(limits(&settings)),
             settings: Arc::new(settings),
             clock,
             executable,

@@ -69,8 +69,7 @@ fn refused(error: &DialError) -> Outcome {
 /// POLICY: what can be told without a look-up.
 pub(super) async fn policy(dialer: &Dialer, target: &Target) -> Ended<()> {
     if target.is_literal() {
-        let itself = dialer.resolve(&target.host).await.map_err(|error| refused(&error))?;
-        dialer.permit(&itself, target.port).map_err(|error| refused(&error))?;
+        dialer.find(&target.host, target.port).await.map_err(|error| refused(&error))?;
     } else if !dialer.knows_port(target.port) {
         return Err(refused(&DialError::Port(target.port)));
     }
@@ -80,14 +79,14 @@ pub(super) async fn policy(dialer: &Dialer, target: &Target) -> Ended<()> {
 
 /// DNS. The look-up happens once; its judged addresses are the only ones anybody connects to.
 pub(super) async fn names(dialer: &Dialer, target: &Target) -> Ended<Vec<Checked>> {
-    let resolved = dialer.resolve(&target.host).await.map_err(|error| {
+    let (resolved, checked) = dialer.find(&target.host, target.port).await.map_err(|error| {
         let description = match error {
             DialError::LookupTimedOut | DialError::LookupFailed => "No DNS server gave an answer",
-            _ => "The name has no address",
+            DialError::NoOpenAddress => "The name has no address this service connects to",
+            _ => return refused(&error),
         };
-        Outcome::new(description, sentence(&format!("{}: {error}", target.host)), dial_hint(&error))
+        Outcome::new(description, sentence(&error.to_string()), dial_hint(&error))
     })?;
-    let checked = dialer.permit(&resolved, target.port).map_err(|error| refused(&error))?;
     Ok((checked, Outcome::new("DNS server is available", found(&resolved, target), "")))
 }
 

@@ -62,15 +62,16 @@ pub(super) fn sentence(words: &str) -> String {
     format!("{first}{}.", all.as_str())
 }
 
-/// What to do when there is no way to an address. The same for every closed address.
+/// What to do when there is no way to an address. The same for every closed address, and for every name without an open one.
 pub(super) fn dial_hint(error: &DialError) -> &'static str {
     match error {
         DialError::Host => "Check how the host is written.",
         DialError::Port(_) => {
             "Publish the target on port 443, 80 or one from 8000 to 9999, or ask the operator of this service to open the port."
         }
-        DialError::NoSuchName => "Check the spelling of the name. A name that was made a short while ago may not be known yet.",
-        DialError::NoAddress => "Add an A or AAAA record for the name.",
+        DialError::NoOpenAddress => {
+            "Check the spelling of the name, and that it has A or AAAA records with public addresses only; a new name may not be known yet. The operator of this service can open an address that is not public."
+        }
         DialError::LookupTimedOut | DialError::LookupFailed => {
             "Check the name servers of the domain. If they are in order, try again in a few minutes."
         }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 use url::Host;
 
 use crate::config::scanner::Outbound;
@@ -60,10 +61,10 @@ pub(in crate::scanner) enum DialError {
     Host,
     #[error("port {0} is not one this service connects to")]
     Port(u16),
-    #[error("the name does not exist")]
-    NoSuchName,
-    #[error("the name has no address")]
-    NoAddress,
+    /// There is no such name, it has no address, or one that is not open: which of them is not told, as the name servers of
+    /// the operator may know names that are nobody else's business.
+    #[error("the name leads to no address that is open to this service")]
+    NoOpenAddress,
     #[error("no name server answered in time")]
     LookupTimedOut,
     #[error("the name servers could not answer")]
@@ -101,22 +102,50 @@ impl Dialer {
         Ok(Self(Arc::new(Inner { settings: settings.clone(), names })))
     }
 
-    /// Looks `host` up, once. Literal addresses, in whatever notation, are their own answer.
-    pub(in crate::scanner) async fn resolve(&self, host: &str) -> Result<Resolved, DialError> {
+    /// Looks `host` up, once, and judges what it leads to. Literal addresses, in whatever notation, are their own answer. A name
+    /// that leads nowhere open gets one answer, after the same time, whatever the reason.
+    pub(in crate::scanner) async fn find(&self, host: &str, port: u16) -> Result<(Resolved, Vec<Checked>), DialError> {
         match literal(host)? {
             Literal::Address(address) => {
-                Ok(Resolved { host: address.to_string(), addresses: vec![address], aliases: Vec::new(), ttl: None })
+                let itself = Resolved { host: address.to_string(), addresses: vec![address], aliases: Vec::new(), ttl: None };
+                let checked = self.permit(&itself, port)?;
+                Ok((itself, checked))
             }
-            Literal::Name(name) => self.0.names.addresses(&name).await,
+            Literal::Name(name) => {
+                let begun = Instant::now();
+                let found = self.judged(&name, port).await;
+                if matches!(found, Err(DialError::NoOpenAddress)) {
+                    self.hold(begun).await;
+                }
+                found
+            }
         }
     }
 
-    /// The TXT records of `host`, each as one text.
+    async fn judged(&self, name: &str, port: u16) -> Result<(Resolved, Vec<Checked>), DialError> {
+        let resolved = self.0.names.addresses(name).await?;
+        let checked = self.permit(&resolved, port).map_err(|error| match error {
+            DialError::Blocked => DialError::NoOpenAddress,
+            other => other,
+        })?;
+        Ok((resolved, checked))
+    }
+
+    /// The TXT records of `host`, each as one text. None and no such name are the same, and take the same time.
     pub(in crate::scanner) async fn txt(&self, host: &str) -> Result<Vec<String>, DialError> {
-        match literal(host)? {
-            Literal::Address(_) => Err(DialError::NoSuchName),
-            Literal::Name(name) => self.0.names.txt(&name).await,
-        }
+        let Literal::Name(name) = literal(host)? else { return Ok(Vec::new()) };
+        let begun = Instant::now();
+        let found = match self.0.names.txt(&name).await {
+            Err(DialError::NoOpenAddress) => Ok(Vec::new()),
+            found => found,
+        };
+        self.hold(begun).await;
+        found
+    }
+
+    /// Waits until an answer may be given that must not tell how quickly it was known.
+    async fn hold(&self, begun: Instant) {
+        tokio::time::sleep_until(begun + Duration::from_millis(self.0.settings.closed_after_ms)).await;
     }
 
     /// Whether any address at all can be reached on `port`: what can be told before a look-up.
@@ -127,9 +156,9 @@ impl Dialer {
 
     /// Judges what a look-up gave: one address that is not open closes all of them, as whoever answers for the name could
     /// give the same one next time.
-    pub(in crate::scanner) fn permit(&self, resolved: &Resolved, port: u16) -> Result<Vec<Checked>, DialError> {
+    fn permit(&self, resolved: &Resolved, port: u16) -> Result<Vec<Checked>, DialError> {
         if resolved.addresses.is_empty() {
-            return Err(DialError::NoAddress);
+            return Err(DialError::NoOpenAddress);
         }
         let Outbound { allow, ports, .. } = &self.0.settings;
         let exempt = |address: IpAddr| allow.iter().any(|entry| entry.covers(address, port));
@@ -159,9 +188,9 @@ impl Dialer {
 
     /// Looks up, judges and connects to the first address that answers.
     pub(in crate::scanner) async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, DialError> {
-        let resolved = self.resolve(host).await?;
+        let (_, checked) = self.find(host, port).await?;
         let mut faults = Vec::new();
-        for to in self.permit(&resolved, port)? {
+        for to in checked {
             match self.open(to).await {
                 Ok(stream) => return Ok(stream),
                 Err(fault) => faults.push((to.0, fault)),

@@ -59,7 +59,7 @@ impl Names {
             }
         }
         if addresses.is_empty() {
-            return Err(DialError::NoAddress);
+            return Err(DialError::NoOpenAddress);
         }
         if addresses.len() > MAX_ADDRESSES {
             return Err(DialError::LookupFailed);
@@ -85,8 +85,8 @@ impl Names {
 
 fn fault(error: &NetError) -> DialError {
     match error {
-        _ if error.is_nx_domain() => DialError::NoSuchName,
-        NetError::Dns(DnsError::NoRecordsFound(_)) => DialError::NoAddress,
+        _ if error.is_nx_domain() => DialError::NoOpenAddress,
+        NetError::Dns(DnsError::NoRecordsFound(_)) => DialError::NoOpenAddress,
         NetError::Timeout => DialError::LookupTimedOut,
         _ => DialError::LookupFailed,
     }

@@ -10,7 +10,15 @@ fn dialer(allow: &[&str]) -> Dialer {
     let name_servers = vec!["127.0.0.1:9".parse().unwrap()];
     let ports = vec![80..=80, 443..=443, 8000..=9999];
     let (connect_timeout_ms, lookup_timeout_ms) = (300, 300);
-    let settings = Outbound { allow, ports, name_servers, connect_timeout_ms, lookup_timeout_ms, extra_roots_file: None };
+    let settings = Outbound {
+        allow,
+        ports,
+        name_servers,
+        connect_timeout_ms,
+        lookup_timeout_ms,
+        closed_after_ms: 0,
+        extra_roots_file: None,
+    };
     Dialer::new(&settings).unwrap()
 }
 
@@ -173,7 +181,7 @@ fn one_closed_address_among_open_ones_closes_all() {
     assert_eq!(guarded.permit(&resolved(&["8.8.8.8", "::1"]), 443), Err(DialError::Blocked));
     assert_eq!(guarded.permit(&resolved(&["8.8.8.8"]), 443).map(|all| all.len()), Ok(1));
     assert_eq!(guarded.permit(&resolved(&["8.8.8.8"]), 22), Err(DialError::Port(22)));
-    assert_eq!(guarded.permit(&resolved(&[]), 443), Err(DialError::NoAddress));
+    assert_eq!(guarded.permit(&resolved(&[]), 443), Err(DialError::NoOpenAddress));
     // Whether a port is open on a closed address is not told.
     assert_eq!(guarded.permit(&resolved(&["10.0.0.1"]), 22), Err(DialError::Blocked));
 
@@ -189,9 +197,12 @@ async fn every_closed_address_gets_the_same_answer_and_no_connection() {
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
     let guarded = dialer(&[]);
-    for host in ["127.0.0.1", "2130706433", "::ffff:127.0.0.1", "localhost", "localhost.", "10.1.2.3", "169.254.169.254"] {
+    for host in ["127.0.0.1", "2130706433", "::ffff:127.0.0.1", "10.1.2.3", "169.254.169.254"] {
         let error = guarded.connect(host, port).await.unwrap_err();
         assert_eq!(error, DialError::Blocked, "{host}");
+    }
+    for host in ["localhost", "localhost."] {
+        assert_eq!(guarded.connect(host, port).await.unwrap_err(), DialError::NoOpenAddress, "{host}");
     }
     assert!(listener.accept().is_err(), "somebody connected");
     let lenient = dialer(&["127.0.0.0/8", "::1/128"]);
@@ -210,8 +221,9 @@ async fn a_silent_name_server_is_told_from_a_missing_name() {
         name_servers: vec![silent.local_addr().unwrap()],
         connect_timeout_ms: 300,
         lookup_timeout_ms: 300,
+        closed_after_ms: 0,
         extra_roots_file: None,
     };
-    let error = Dialer::new(&settings).unwrap().resolve("nobody.example").await.unwrap_err();
+    let error = Dialer::new(&settings).unwrap().find("nobody.example", 443).await.unwrap_err();
     assert_eq!(error, DialError::LookupTimedOut);
 }

@@ -1,5 +1,7 @@
 //! Reads zip files that may be hostile, one entry at a time and without writing anything. Says nothing about what is in them.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -70,6 +72,26 @@ impl ReaderAt for Source {
 pub(super) struct ZipFile {
     source: Source,
     archive: ZipArchive<Source>,
+    read: RefCell<Stretches>,
+}
+
+/// Stretches of packed bytes that were read, end by start.
+#[derive(Debug, Default)]
+struct Stretches(BTreeMap<u64, u64>);
+
+impl Stretches {
+    /// Adds a stretch; none when one of the others has a part of it.
+    fn add(&mut self, (start, end): (u64, u64)) -> Result<(), EntryError> {
+        if start >= end {
+            return Ok(());
+        }
+        let before = self.0.range(..end).next_back();
+        if before.is_some_and(|(_, other)| *other > start) {
+            return Err(EntryError::Overlaps);
+        }
+        self.0.insert(start, end);
+        Ok(())
+    }
 }
 
 /// One entry of the directory. Nothing in it can be relied on.
@@ -103,6 +125,9 @@ pub(super) enum EntryError {
     Method(u16),
     #[error("it is damaged: {0}")]
     Damaged(String),
+    /// Its bytes, or a part of them, were read as another entry's.
+    #[error("its bytes belong to another entry too")]
+    Overlaps,
     /// Whoever took the bytes wanted no more.
     #[error("it is {0}")]
     Refused(&'static str),
@@ -117,7 +142,7 @@ impl ZipFile {
         let length = source.length;
         let archive =
             ZipLocator::new().locate_in_reader(source.clone(), &mut Self::buffer(), length).map_err(|(_, error)| error)?;
-        Ok(Self { source, archive })
+        Ok(Self { source, archive, read: RefCell::default() })
     }
 
     /// Room for the directory's longest entry.
@@ -135,22 +160,25 @@ impl ZipFile {
         Entries(self.archive.entries(buffer))
     }
 
-    /// The bytes of a stored entry, without copying them; its checksum is not looked at.
+    /// The bytes of a stored entry, without copying them; its checksum is not looked at. Each entry can be read once.
     pub(super) fn stored(&self, entry: &Entry) -> Result<Source, EntryError> {
         if entry.is_encrypted {
             return Err(EntryError::Encrypted);
         }
         let found = self.archive.get_entry(entry.place).map_err(damaged)?;
         let (start, end) = found.compressed_data_range();
+        self.read.borrow_mut().add((start, end))?;
         self.source.part(start, end).ok_or_else(|| EntryError::Damaged("it reaches beyond the end of the archive".to_owned()))
     }
 
-    /// Hands the inflated bytes to `take`, chunk by chunk, and compares size and checksum at the end.
+    /// Hands the inflated bytes to `take`, chunk by chunk, and compares size and checksum at the end. Each entry can be read
+    /// once.
     pub(super) fn inflate(&self, entry: &Entry, take: &mut dyn FnMut(&[u8]) -> Result<(), EntryError>) -> Result<(), EntryError> {
         if entry.is_encrypted {
             return Err(EntryError::Encrypted);
         }
         let found = self.archive.get_entry(entry.place).map_err(damaged)?;
+        self.read.borrow_mut().add(found.compressed_data_range())?;
         match entry.method {
             CompressionMethod::STORE => pump(found.verifying_reader(found.reader()), take),
             CompressionMethod::DEFLATE => pump(found.verifying_reader(flate2::read::DeflateDecoder::new(found.reader())), take),
@@ -193,4 +221,20 @@ fn pump(mut from: impl Read, take: &mut dyn FnMut(&[u8]) -> Result<(), EntryErro
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err hands over")]
 fn damaged(error: rawzip::Error) -> EntryError {
     EntryError::Damaged(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stretches;
+
+    #[test]
+    fn stretches_that_touch_are_apart_and_those_that_share_a_byte_are_not() {
+        let mut read = Stretches::default();
+        let mut add = |start, end| read.add((start, end)).is_ok();
+        assert!(add(10, 20) && add(20, 30) && add(0, 10) && add(40, 50));
+        for (start, end) in [(10, 20), (0, 1), (29, 31), (5, 45), (35, 41), (49, 60), (12, 13)] {
+            assert!(!add(start, end), "{start} {end}");
+        }
+        assert!(add(30, 40) && add(15, 15));
+    }
 }

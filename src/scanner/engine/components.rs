@@ -4,13 +4,10 @@
 use std::collections::HashMap;
 
 use super::advisories::Advisories;
-use super::advisories::model::Affected;
-use super::advisories::range::Interval;
 use super::finding::Finding;
 use super::identity::Identified;
-use super::matching;
 use super::metadata::Coordinates;
-use super::version_order::Version;
+use super::upgrade::{self, Target};
 use crate::contract::components::ComponentRow;
 use crate::contract::results::{Component, Reachability, Severity};
 use crate::contract::tasks::ResultsStat;
@@ -26,7 +23,7 @@ pub(super) fn rows<'a>(
         let Component { name, version, path, .. } = &finding.component;
         by_component.entry((name, version, inside(path))).or_default().push(finding);
     }
-    let mut upgrades: HashMap<&Coordinates, Option<String>> = HashMap::new();
+    let mut upgrades: HashMap<&Coordinates, Option<Target>> = HashMap::new();
     let mut rows = Vec::new();
     for one in identified {
         let coordinates = &one.coordinates;
@@ -36,7 +33,7 @@ pub(super) fn rows<'a>(
         let upgrade_to = if mine.is_empty() {
             None
         } else {
-            upgrades.entry(coordinates).or_insert_with(|| upgrade(coordinates, advisories)).clone()
+            upgrades.entry(coordinates).or_insert_with(|| upgrade::target(coordinates, advisories)).as_ref().map(Target::words)
         };
         rows.push(row(one, mine, upgrade_to));
     }
@@ -90,29 +87,4 @@ fn counts(findings: &[&Finding]) -> ResultsStat {
         }
     }
     stat
-}
-
-/// The lowest version above the component's that has none of the known flaws; `None` when one of its flaws has no fix.
-pub(super) fn upgrade(component: &Coordinates, advisories: &Advisories) -> Option<String> {
-    let ecosystem = component.ecosystem;
-    let package = component.package();
-    let mine = matching::matches(advisories, &package, component);
-    if mine.is_empty() || mine.iter().any(|hit| hit.fixed.is_none()) {
-        return None;
-    }
-    let records: Vec<&Affected> = advisories.about(ecosystem, &package).flat_map(|(_, records)| records).collect();
-    let current = Version::parse(ecosystem, &component.version);
-    let intervals = || records.iter().flat_map(|record| &record.intervals);
-    let mut candidates: Vec<(Version, &str)> = intervals()
-        .filter_map(Interval::fixed)
-        .map(|text| (Version::parse(ecosystem, text), text))
-        .filter(|(version, _)| *version > current)
-        .collect();
-    candidates.sort();
-    let is_free = |text: &str, version: &Version| {
-        let inside = |one: &Interval| !one.is_unbounded_by_loss() && one.contains(ecosystem, version);
-        let listed = |record: &&Affected| record.versions.iter().any(|listed| matching::is_same(record, listed, text, version));
-        !intervals().any(inside) && !records.iter().any(listed)
-    };
-    candidates.into_iter().find(|(version, text)| is_free(text, version)).map(|(_, text)| ecosystem.shown(text))
 }

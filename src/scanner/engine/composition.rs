@@ -4,19 +4,19 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Cursor, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use zip::write::SimpleFileOptions;
 
 use super::advisories::{Advisories, cvss};
 use super::archive::{EntryError, Source, ZipFile};
-use super::components;
 use super::matching::{self, Match};
 use super::maven_project::{self, Dependency, PomFile, Project, Resolution, Unresolved};
 use super::metadata::Coordinates;
 use super::notes::short;
 use super::sources::described;
+use super::upgrade::{self, Target};
 use super::wording::{self, weakness};
 use crate::config::scanner::Archive;
 use crate::contract::composition::{DATA_TYPE, ISSUE_TYPE, Issue, IssueData, IssueReference, PRODUCT};
@@ -28,14 +28,21 @@ const ISSUES: &str = "issues.json";
 const UNRESOLVED: &str = "unresolved.json";
 
 /// What was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::scanner) enum Upload {
     Pom,
     Zip,
 }
 
+/// What to analyse.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::scanner) struct Poms {
+    pub(in crate::scanner) upload: Upload,
+    pub(in crate::scanner) path: PathBuf,
+}
+
 /// Why there is no answer. Each is one plain sentence for whoever sent the file.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub(in crate::scanner) enum Refused {
     #[error("The file is empty. Send a pom.xml.")]
     Empty,
@@ -67,19 +74,14 @@ pub(in crate::scanner) struct Composition {
     pub(in crate::scanner) notes: Vec<String>,
 }
 
-/// Analyses the file at `path`. Blocks.
+/// Analyses uploaded poms. Blocks.
 ///
 /// # Errors
 /// See [`Refused`]. A pom among others that cannot be read is no error but a note.
-pub(in crate::scanner) fn analyze(
-    upload: Upload,
-    path: &Path,
-    advisories: &Advisories,
-    limits: &Archive,
-) -> Result<Composition, Refused> {
-    let resolution = match upload {
-        Upload::Pom => single(path, limits)?,
-        Upload::Zip => zipped(path, limits)?,
+pub(in crate::scanner) fn analyze(poms: &Poms, advisories: &Advisories, limits: &Archive) -> Result<Composition, Refused> {
+    let resolution = match poms.upload {
+        Upload::Pom => single(&poms.path, limits)?,
+        Upload::Zip => zipped(&poms.path, limits)?,
     };
     let Resolution { projects, unresolved, mut notes } = resolution;
     let (most, mut upgrades, mut issues) = (limits.sources.issues, HashMap::new(), Vec::new());
@@ -166,7 +168,7 @@ fn zipped(path: &Path, limits: &Archive) -> Result<Resolution, Refused> {
 fn of_project<'a>(
     project: &'a Project,
     advisories: &Advisories,
-    upgrades: &mut HashMap<&'a Coordinates, Option<String>>,
+    upgrades: &mut HashMap<&'a Coordinates, Option<Target>>,
     all: &mut Vec<Issue>,
 ) {
     // The same dependency in two profiles is one.
@@ -178,12 +180,12 @@ fn of_project<'a>(
         if hits.is_empty() {
             continue;
         }
-        let upgrade = upgrades.entry(coordinates).or_insert_with(|| components::upgrade(coordinates, advisories)).as_deref();
+        let upgrade = upgrades.entry(coordinates).or_insert_with(|| upgrade::target(coordinates, advisories)).as_ref();
         all.extend(hits.iter().map(|hit| issue(project, dependency, hit, upgrade)));
     }
 }
 
-fn issue(project: &Project, dependency: &Dependency, hit: &Match<'_>, upgrade: Option<&str>) -> Issue {
+fn issue(project: &Project, dependency: &Dependency, hit: &Match<'_>, upgrade: Option<&Target>) -> Issue {
     let coordinates = &dependency.coordinates;
     let (package, version) = (coordinates.package(), &coordinates.version);
     let advisory = hit.advisory;
@@ -191,10 +193,11 @@ fn issue(project: &Project, dependency: &Dependency, hit: &Match<'_>, upgrade: O
     let what = if advisory.title.is_empty() { "a known vulnerability" } else { advisory.title.as_str() };
     let title = format!("{package} {version}: {what}");
     let from = vec![project.name.clone(), format!("{package}@{version}")];
-    let target = hit.fixed.map(|_| upgrade.or(hit.fixed).unwrap_or_default());
-    let upgrade_path = target.map(|target| vec![project.name.clone(), format!("{package}@{target}")]).unwrap_or_default();
+    let target = hit.fixed.map(|fixed| upgrade.cloned().unwrap_or_else(|| upgrade::fix(coordinates, hit, fixed)));
+    let to = |target: &Target| vec![project.name.clone(), format!("{package}@{}", target.version)];
+    let upgrade_path = target.as_ref().map(to).unwrap_or_default();
     let remediation = match target {
-        Some(target) => format!("Upgrade {package} from {version} to {target}."),
+        Some(target) => format!("Upgrade {package} from {version} to {}.", target.words()),
         None => format!("No fixed version of {package} is known: replace it, or keep untrusted input away from it."),
     };
     let description = format!("{what}. Affected: {}. In {}: {}.", hit.range, project.path, described(dependency));

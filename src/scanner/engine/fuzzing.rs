@@ -1,20 +1,25 @@
 //! What the fuzz targets in `tests/fuzz` call: each reads bytes that somebody may have crafted, and must come back.
 
 use super::archive::{Source, ZipFile};
+use super::budget::Budget;
 use super::bytecode;
 use super::finding::Watch;
 use super::lock_files::{self, Kind};
 use super::maven_project::{PomFile, resolve};
 use super::metadata;
 use super::walk::Walk;
-use crate::config::scanner::{Archive, Sources};
+use crate::config::scanner::{Archive, CallGraph, Sources};
 use crate::platform::clock::Clock;
 
 /// Small bounds, so that a run is short.
 const SOURCES: Sources = Sources {
     upload_bytes: 1 << 20,
     analyses: 1,
+    analyses_per_account: 1,
+    waiting: 1,
     wait_seconds: 1,
+    seconds: 30,
+    memory_bytes: 1 << 30,
     pom_bytes: 1 << 20,
     lock_bytes: 1 << 20,
     poms: 10,
@@ -35,6 +40,18 @@ const ARCHIVE: Archive = Archive {
     ratio_from_bytes: 1 << 20,
     seconds: 10,
     sources: SOURCES,
+    call_graph: CallGraph {
+        class_bytes: 1 << 20,
+        classes: 10_000,
+        methods: 100_000,
+        calls: 100_000,
+        name_bytes: 8 << 20,
+        steps: 1_000_000,
+        targets: 8,
+        subclasses: 200,
+        chains: 50,
+        chain_steps: 60,
+    },
 };
 
 /// Walks `bytes` as an archive, classes and inner archives included.
@@ -42,9 +59,9 @@ pub fn zip(bytes: &[u8]) {
     let (clock, watch) = (Clock::system(), Watch::default());
     let names_class = |class: &str| class.ends_with("Unsafe");
     if let Ok(zip) = ZipFile::open(Source::memory(bytes.to_vec())) {
-        let mut walk = Walk::new(&ARCHIVE, &clock, &watch, &names_class);
+        let mut walk = Walk::new(&ARCHIVE, Budget::new(&clock, &watch, ARCHIVE.seconds), &watch, &names_class);
         let _ = walk.archive(&zip, "fuzz.jar".to_owned(), 0);
-        let _ = walk.code.paths().has_entries();
+        let _ = walk.code.paths(&walk.budget).has_entries();
     }
 }
 

@@ -6,6 +6,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::ecosystem::Ecosystem;
+use super::xml_text::decoded;
 
 /// A pom nested deeper than this is none.
 const MAX_DEPTH: usize = 32;
@@ -85,7 +86,7 @@ pub(super) fn pom_properties(content: &[u8]) -> Option<Coordinates> {
 
 /// Reads `META-INF/maven/…/pom.xml`: own coordinates, the parent's where the own are missing, properties where they are used.
 pub(super) fn pom_xml(content: &[u8]) -> Option<Coordinates> {
-    let values = leaves(content);
+    let (values, _) = leaves(content);
     let own = |name: &str| {
         values
             .get(&format!("project/{name}"))
@@ -95,9 +96,19 @@ pub(super) fn pom_xml(content: &[u8]) -> Option<Coordinates> {
     Coordinates::new(&own("groupId")?, &values.get("project/artifactId").map(|raw| resolve(raw, &values))?, &own("version")?)
 }
 
-/// The text of the elements that matter, by path. Stops at the first thing that is no XML.
-fn leaves(content: &[u8]) -> BTreeMap<String, String> {
-    let mut reader = Reader::from_reader(content);
+/// Said of a pom that uses entities; completes the sentence "x …".
+pub(super) const OWN_ENTITIES: &str = "uses entities of its own, which are never expanded";
+
+/// Why a `pom.xml` tells less than it should; completes the sentence "x …". None when only its parent is missing.
+pub(super) fn pom_xml_fault(content: &[u8]) -> Option<&'static str> {
+    leaves(content).1
+}
+
+/// The text of the elements that matter, by path, and what is wrong. Stops at the first thing that is no XML.
+fn leaves(content: &[u8]) -> (BTreeMap<String, String>, Option<&'static str>) {
+    let text = decoded(content);
+    let mut reader = Reader::from_str(&text);
+    let mut fault = None;
     let mut path: Vec<String> = Vec::new();
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     loop {
@@ -111,10 +122,18 @@ fn leaves(content: &[u8]) -> BTreeMap<String, String> {
             Ok(Event::Text(text)) if is_wanted(&path) => {
                 found.entry(path.join("/")).or_default().push_str(text.trim());
             }
-            Ok(Event::Start(_) | Event::Eof) | Err(_) => return found,
+            Ok(Event::GeneralRef(reference)) if is_own(&reference) => fault = Some(OWN_ENTITIES),
+            Ok(Event::Start(_)) => return (found, Some("is nested too deep")),
+            Ok(Event::Eof) if path.is_empty() => return (found, fault),
+            Ok(Event::Eof) | Err(_) => return (found, Some("is not XML, or cut off")),
             Ok(_) => {}
         }
     }
+}
+
+/// Whether an entity is one that XML itself does not have.
+fn is_own(entity: &str) -> bool {
+    !entity.starts_with('#') && !matches!(entity, "lt" | "gt" | "amp" | "quot" | "apos")
 }
 
 fn is_wanted(path: &[String]) -> bool {

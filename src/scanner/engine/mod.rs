@@ -2,6 +2,7 @@
 
 mod advisories;
 mod archive;
+mod budget;
 mod bytecode;
 mod components;
 pub(in crate::scanner) mod composition;
@@ -21,9 +22,11 @@ mod presence;
 mod reach;
 mod seen;
 mod sources;
+mod upgrade;
 mod version_order;
 mod walk;
 mod wording;
+mod xml_text;
 
 #[cfg(test)]
 #[path = "../../../tests/it/support/class_file.rs"]
@@ -50,6 +53,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::scanner) use advisories::{Advisories, AdvisoryDatabase, import, status};
 pub use advisories::{DatabaseError, ImportError, ImportReport, Skipped, Status};
 use archive::{Source, ZipFile};
+use budget::{Budget, Spent};
 use finding::{Analysis, Finding, Watch};
 use identity::{Identified, Identity};
 use presence::Presence;
@@ -107,7 +111,8 @@ pub(in crate::scanner) fn analyze(
     let name = if name.trim().is_empty() { "artifact" } else { name.trim() };
     let zip = open(artifact, name)?;
     let names_class = |class: &str| advisories.names_class(class);
-    let mut walk = Walk::new(limits, clock, watch, &names_class);
+    let budget = Budget::new(clock, watch, limits.seconds);
+    let mut walk = Walk::new(limits, budget, watch, &names_class);
     let walked = walk.archive(&zip, name.to_owned(), 0);
     if matches!(walked, Err(Halt::Stopped)) {
         return Err(AnalyzeError::Stopped);
@@ -117,14 +122,12 @@ pub(in crate::scanner) fn analyze(
     seen.sort_by(|left, right| left.path.cmp(&right.path));
     let identities: Vec<Identity> = seen.iter().map(|seen| identity::identify(seen, advisories)).collect();
     let (declared, unresolved) = sources.identify(&limits.sources, &mut notes);
-    let presence = Presence::new(&seen, walked.is_ok() && !has_unread);
+    let is_whole = walked.is_ok() && !has_unread && seen.iter().all(|one| !one.is_damaged);
+    let presence = Presence::new(&seen, is_whole);
     let mut findings = findings(&seen, &identities, &declared, advisories, &presence);
-    let chains = reach::annotate(&mut findings, &code, advisories);
-    if code.graph.damaged > 0 {
-        notes.add(format!("{} class files could not be read as classes; their calls are not known.", code.graph.damaged));
-    }
-    if code.graph.is_cut {
-        notes.add("There are more classes and calls than are looked at: the calls of the rest are not known.".to_owned());
+    let chains = reach::annotate(&mut findings, (&code, is_whole), advisories, &budget, &mut notes);
+    if matches!(budget.check(), Err(Spent::Stopped)) {
+        return Err(AnalyzeError::Stopped);
     }
     let mut summary = summary(&seen, &identities, &declared, advisories);
     summary.unidentified.extend(unresolved);

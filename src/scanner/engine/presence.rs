@@ -20,7 +20,6 @@ pub(super) struct Presence<'a> {
 
 impl<'a> Presence<'a> {
     pub(super) fn new(seen: &'a [Seen], is_whole: bool) -> Self {
-        let is_whole = is_whole && seen.iter().all(|one| !one.is_damaged);
         Self { tails: seen.iter().flat_map(|one| &one.classes).map(|class| tail(class)).collect(), is_whole }
     }
 

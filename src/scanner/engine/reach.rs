@@ -4,29 +4,44 @@
 use std::collections::HashMap;
 
 use super::advisories::Advisories;
-use super::bytecode::{Code, Entry, EntryKind, Paths, Step, Target};
+use super::budget::Budget;
+use super::bytecode::{Code, Entry, EntryKind, Path, Paths, Step, Target};
 use super::finding::{Chain, Finding};
+use super::notes::Notes;
 use super::wording::UNEXAMINED;
 use crate::contract::chains::{ChainStep, StepKind};
 use crate::contract::results::{Evidence, Reachability};
 use crate::platform::digest;
 
-/// Steps of a path that are shown.
-const MOST_STEPS: usize = 60;
-/// Chains of one task.
-const MOST_CHAINS: usize = 500;
+/// What is known of an artifact when its findings are looked at.
+struct Known<'a> {
+    code: &'a Code,
+    paths: Paths<'a>,
+    /// Whether everything in the artifact was read.
+    is_whole: bool,
+}
 
-/// Annotates `findings` and gives the chains that begin with a request.
-pub(super) fn annotate(findings: &mut [Finding], code: &Code, advisories: &Advisories) -> Vec<Chain> {
+/// Annotates `findings` and gives the chains that begin with a request; `is_whole` when all of the artifact was read. Bounds
+/// that were hit become notes, and what is behind them is unknown.
+pub(super) fn annotate(
+    findings: &mut [Finding],
+    (code, is_whole): (&Code, bool),
+    advisories: &Advisories,
+    budget: &Budget<'_>,
+    notes: &mut Notes,
+) -> Vec<Chain> {
     let by_path: HashMap<&str, u32> = code.archives.iter().map(String::as_str).zip(0..).collect();
-    let paths = code.paths();
-    let mut chains = Vec::new();
+    let mut known = Known { code, paths: code.paths(budget), is_whole };
+    let bounds = code.bounds();
+    let (mut chains, mut surplus, mut too_long) = (Vec::new(), 0_u64, 0_u64);
     for finding in findings.iter_mut().filter(|one| one.reachability.is_none()) {
+        let is_over = budget.check().is_err();
+        known.paths.missed.is_late |= is_over;
         let holder = finding.component.path.split("!/META-INF/").next().unwrap_or_default().to_owned();
         let Some(archive) = by_path.get(holder.as_str()).copied() else { continue };
         let is_embedded = holder != finding.component.path;
-        let known = advisories.reach_of(&finding.component.name, &finding.cve_ids);
-        let (target, is_configured) = match known {
+        let reach = advisories.reach_of(&finding.component.name, &finding.cve_ids);
+        let (target, is_configured) = match reach {
             Some((reach, is_configured)) => (Target::Named(reach), is_configured),
             // A part of another archive has no classes of its own that are known.
             None if is_embedded => {
@@ -35,24 +50,59 @@ pub(super) fn annotate(findings: &mut [Finding], code: &Code, advisories: &Advis
             }
             None => (Target::Archive(archive), false),
         };
-        match paths.find(&target) {
-            Some(method) => {
-                let (entry, steps) = paths.path(method);
-                reached(finding, code, entry, &steps, known.is_some());
-                if let Some(entry) = entry.filter(|entry| entry.kind != EntryKind::Main)
-                    && chains.len() < MOST_CHAINS
-                    && steps.len() <= MOST_STEPS
-                {
-                    chains.push(chain(finding, code, entry, &steps));
-                }
-            }
-            None => not_reached(finding, code, &paths, &target, is_configured),
+        // What was reached before the time was over counts, as long as there is time to tell the path.
+        let found = if is_over { None } else { known.paths.find(&target) };
+        let Some(method) = found else {
+            not_reached(finding, &known, &target, is_configured);
+            continue;
+        };
+        let path = known.paths.path(method);
+        reached(finding, code, &path, reach.is_some());
+        let Some(entry) = path.entry.filter(|entry| entry.kind != EntryKind::Main) else { continue };
+        if path.length > bounds.chain_steps {
+            too_long += 1;
+        } else if chains.len() >= bounds.chains {
+            surplus += 1;
+        } else {
+            chains.push(chain(finding, code, entry, &path.steps, reach.is_some()));
         }
     }
     for finding in findings.iter_mut().filter(|one| one.reachability.is_some()) {
         finding.description = finding.description.replace(UNEXAMINED, "");
     }
+    limits(&known, (surplus, too_long), notes);
     chains
+}
+
+/// Says which bounds were hit.
+fn limits(known: &Known<'_>, (surplus, too_long): (u64, u64), notes: &mut Notes) {
+    let (bounds, graph, paths) = (known.code.bounds(), &known.code.graph, &known.paths);
+    if graph.damaged > 0 {
+        notes.add(format!("{} class files could not be read as classes; their calls are not known.", graph.damaged));
+    }
+    if graph.is_cut {
+        notes.add("There are more classes and calls than are looked at: the calls of the rest are not known.".to_owned());
+    }
+    if paths.missed.is_cut && !graph.is_cut {
+        notes.add(format!("More than {} calls lead on from entry points: the rest was not followed.", bounds.steps));
+    }
+    if paths.missed.is_late {
+        notes.add(
+            "The time of the analysis was over before all calls were followed: what the rest reaches is not known.".to_owned(),
+        );
+    }
+    if paths.missed.is_narrowed {
+        notes.add(format!(
+            "Some calls may run more than {} methods, or methods of more than {} classes: no more were followed for each.",
+            bounds.targets, bounds.subclasses
+        ));
+    }
+    if surplus > 0 {
+        notes.add(format!("There are {surplus} more exploit chains than the {} that are listed.", bounds.chains));
+    }
+    if too_long > 0 {
+        notes.add(format!("{too_long} paths have more than {} steps: no exploit chains were made of them.", bounds.chain_steps));
+    }
 }
 
 fn unknown(finding: &mut Finding, why: &str) {
@@ -65,15 +115,20 @@ fn note(finding: &mut Finding, detail: String) {
     finding.evidence.push(Evidence { kind: "note".to_owned(), path, detail });
 }
 
-fn not_reached(finding: &mut Finding, code: &Code, paths: &Paths<'_>, target: &Target<'_>, is_configured: bool) {
-    let reason = if !paths.has_entries() {
+fn not_reached(finding: &mut Finding, known: &Known<'_>, target: &Target<'_>, is_configured: bool) {
+    let Known { code, paths, is_whole } = known;
+    let reason = if paths.missed.is_late {
+        Some("The time of the analysis was over before all calls were followed.")
+    } else if !paths.has_entries() {
         Some("The artifact has no entry point: no main class that is started, no servlet, no handler.")
     } else if !paths.knows(target) {
         Some("None of its classes could be read.")
-    } else if paths.is_cut {
+    } else if paths.missed.is_cut {
         Some("The artifact has more calls than are followed.")
     } else if code.graph.damaged > 0 {
         Some("Some classes are damaged and could not be followed.")
+    } else if !is_whole {
+        Some("Not everything in the artifact could be read.")
     } else if is_configured {
         Some("No call leads to it, but it is one of those that a configuration loads by name.")
     } else if paths.is_dynamic || code.is_wired {
@@ -85,15 +140,22 @@ fn not_reached(finding: &mut Finding, code: &Code, paths: &Paths<'_>, target: &T
         return unknown(finding, reason);
     }
     finding.reachability = Some(Reachability::PresentNoPath);
-    note(finding, "It is there, and no path of calls from an entry point to it was seen.".to_owned());
+    let narrowed =
+        if paths.missed.is_narrowed { " Of calls that may run very many methods, only some were followed." } else { "" };
+    note(finding, format!("It is there, and no path of calls from an entry point to it was seen.{narrowed}"));
 }
 
-fn reached(finding: &mut Finding, code: &Code, entry: Option<&Entry>, steps: &[Step], is_named: bool) {
+fn reached(finding: &mut Finding, code: &Code, found: &Path<'_>, is_named: bool) {
     finding.reachability = Some(Reachability::Reachable);
     let what = if is_named { "the vulnerable code" } else { "code of the component; which part is vulnerable is not known" };
-    let from = entry.map(words).unwrap_or_default();
-    note(finding, format!("Calls lead from {from} to {what}. Derived from bytecode, not executed."));
-    for step in steps.iter().take(MOST_STEPS) {
+    let from = found.entry.map(words).unwrap_or_default();
+    let said_how = if found.length == 1 {
+        format!("It begins there itself: {from} comes in at {what}.")
+    } else {
+        format!("Calls lead from {from} to {what}.")
+    };
+    note(finding, format!("{said_how} Derived from bytecode, not executed."));
+    for step in &found.steps {
         let path = place(code, step);
         finding.evidence.push(Evidence { kind: "path".to_owned(), path: path.clone(), detail: said(step) });
         if step.line > 0 {
@@ -101,6 +163,10 @@ fn reached(finding: &mut Finding, code: &Code, entry: Option<&Entry>, steps: &[S
                 "file_uri": path, "start_line": step.line, "start_column": 1, "end_column": 1,
             }));
         }
+    }
+    let more = found.length.saturating_sub(found.steps.len());
+    if more > 0 {
+        note(finding, format!("The path has {more} further steps that are not shown."));
     }
 }
 
@@ -133,41 +199,55 @@ fn archive<'a>(code: &'a Code, step: &Step) -> &'a str {
     code.archives.get(step.archive as usize).map_or("", String::as_str)
 }
 
-fn chain(finding: &Finding, code: &Code, entry: &Entry, steps: &[Step]) -> Chain {
-    let last = steps.len();
-    let steps: Vec<ChainStep> = steps
-        .iter()
-        .zip(1..)
-        .map(|(step, order)| {
-            let (kind, description) = match order {
-                1 => (StepKind::Entry, format!("{} comes in at {}.", capital(&words(entry)), said(step))),
-                order if order as usize == last => {
-                    (StepKind::Sink, format!("{} belongs to the code that has the flaw.", said(step)))
-                }
-                _ => (StepKind::Call, format!("{} calls on.", said(step))),
-            };
-            let is_entry = kind == StepKind::Entry;
-            ChainStep {
-                order,
-                vul_id: None,
-                category: finding.category.clone(),
-                severity: finding.severity,
-                api_method: if is_entry { entry.verb.clone() } else { String::new() },
-                api_path: if is_entry { entry.path.clone() } else { String::new() },
-                description,
-                kind,
-                class_name: step.class.clone(),
-                method: step.method.clone(),
-                path: archive(code, step).to_owned(),
-                file: step.file.clone(),
-                line: (step.line > 0).then_some(u32::from(step.line)),
-            }
-        })
-        .collect();
+/// The first step is where the request comes in, the last one the flaw. When both are the same method, it is both steps, and
+/// each of them says so.
+fn chain(finding: &Finding, code: &Code, entry: &Entry, steps: &[Step], is_named: bool) -> Chain {
+    let flaw = if is_named {
+        "belongs to the code that has the flaw"
+    } else {
+        "belongs to the component that has the flaw; which part of it is vulnerable is not known"
+    };
+    let comes_in = capital(&words(entry));
+    let mut all: Vec<(StepKind, &Step, String)> = Vec::new();
+    match steps {
+        [only] => {
+            let said = said(only);
+            all.push((StepKind::Entry, only, format!("{comes_in} comes in at {said}, which itself {flaw}.")));
+            all.push((
+                StepKind::Sink,
+                only,
+                format!("{said} {flaw}. The request comes in there itself, without a call between."),
+            ));
+        }
+        [first, between @ .., last] => {
+            all.push((StepKind::Entry, first, format!("{comes_in} comes in at {}.", said(first))));
+            all.extend(between.iter().map(|step| (StepKind::Call, step, format!("{} calls on.", said(step)))));
+            all.push((StepKind::Sink, last, format!("{} {flaw}.", said(last))));
+        }
+        [] => {}
+    }
+    let step = |((kind, step, description), order): ((StepKind, &Step, String), u32)| {
+        let is_entry = kind == StepKind::Entry;
+        ChainStep {
+            order,
+            vul_id: None,
+            category: finding.category.clone(),
+            severity: finding.severity,
+            api_method: if is_entry { entry.verb.clone() } else { String::new() },
+            api_path: if is_entry { entry.path.clone() } else { String::new() },
+            description,
+            kind,
+            class_name: step.class.clone(),
+            method: step.method.clone(),
+            path: archive(code, step).to_owned(),
+            file: step.file.clone(),
+            line: (step.line > 0).then_some(u32::from(step.line)),
+        }
+    };
     let mut parts = vec![finding.fingerprint.clone()];
-    parts.extend(steps.iter().map(|step| format!("{}.{}", step.class_name, step.method)));
+    parts.extend(steps.iter().map(|step| format!("{}.{}", step.class, step.method)));
     let fingerprint = digest::hex(&digest::sha256(parts.join("\0").as_bytes()));
-    Chain { fingerprint, finding: finding.fingerprint.clone(), steps }
+    Chain { fingerprint, finding: finding.fingerprint.clone(), steps: all.into_iter().zip(1..).map(step).collect() }
 }
 
 fn capital(words: &str) -> String {

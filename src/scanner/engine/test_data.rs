@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::advisories::AdvisoryDatabase;
 use super::finding::{Analysis, Watch};
 use super::{AnalyzeError, Job, NamedFile, analyze};
-use crate::config::scanner::{Archive, Sources};
+use crate::config::scanner::{Archive, CallGraph, Sources};
 use crate::platform::clock::Clock;
 
 /// The bounds of the default settings.
@@ -18,13 +18,18 @@ pub(super) const LIMITS: Archive = Archive {
     ratio_from_bytes: 10 << 20,
     seconds: 60,
     sources: SOURCES,
+    call_graph: CALL_GRAPH,
 };
 
 /// The bounds of the default settings for poms and lock files.
 pub(super) const SOURCES: Sources = Sources {
     upload_bytes: 32 << 20,
     analyses: 2,
+    analyses_per_account: 2,
+    waiting: 8,
     wait_seconds: 20,
+    seconds: 30,
+    memory_bytes: 1 << 30,
     pom_bytes: 2 << 20,
     lock_bytes: 32 << 20,
     poms: 5000,
@@ -33,6 +38,20 @@ pub(super) const SOURCES: Sources = Sources {
     dependencies: 2_000_000,
     packages: 200_000,
     issues: 20_000,
+};
+
+/// The bounds of the default settings for following calls.
+pub(super) const CALL_GRAPH: CallGraph = CallGraph {
+    class_bytes: 2 << 20,
+    classes: 200_000,
+    methods: 4_000_000,
+    calls: 8_000_000,
+    name_bytes: 256 << 20,
+    steps: 20_000_000,
+    targets: 8,
+    subclasses: 2000,
+    chains: 500,
+    chain_steps: 60,
 };
 
 /// Where a file of the shared data would be: `../shared/data`, or where `CARDEA_SHARED_DATA` points.

@@ -267,8 +267,88 @@ fn time_that_runs_out_leaves_what_was_found() {
         ("META-INF/maven/junit/junit/pom.properties", b"groupId=junit\nartifactId=junit\nversion=4.12\n"),
     ]);
     let zip = super::ZipFile::open(super::Source::memory(content)).unwrap();
-    let mut walk = super::Walk::new(&LIMITS, &clock, &watch, &advance);
+    let mut walk = super::Walk::new(&LIMITS, super::Budget::new(&clock, &watch, LIMITS.seconds), &watch, &advance);
     assert!(matches!(walk.archive(&zip, "app.jar".to_owned(), 0), Err(super::Halt::Limit)));
     assert_eq!(walk.seen[0].poms.len(), 1);
     assert!(walk.notes.into_lines()[0].contains("more than 60 seconds"));
+}
+
+/// Points every one of the `count` entries of the directory but the first to the bytes of the second.
+fn overlapped(content: &mut [u8], count: usize) {
+    let mut records: Vec<usize> = (0..content.len() - 4).filter(|at| content[*at..].starts_with(&CENTRAL)).collect();
+    // Archives that are stored inside have directories too; its own comes last.
+    records.drain(..records.len() - count);
+    let second: [u8; 4] = content[records[1] + 42..records[1] + 46].try_into().unwrap();
+    for at in &records[1..] {
+        content[at + 42..at + 46].copy_from_slice(&second);
+    }
+}
+
+#[test]
+fn entries_over_the_same_bytes_end_the_archive_with_a_note_and_are_read_once() {
+    for method in [CompressionMethod::Deflated, CompressionMethod::Stored] {
+        let class = vec![7_u8; 100_000];
+        let names: Vec<String> = (0..50).map(|at| format!("f{at:02}.class")).collect();
+        let mut entries: Vec<(&str, &[u8])> = vec![POM];
+        entries.extend(names.iter().map(|name| (name.as_str(), class.as_slice())));
+        let mut content = zipped(&entries, method);
+        overlapped(&mut content, entries.len());
+        // Read a second time they would go beyond this limit, and the note would be another one.
+        let analysis = analysed(&content, &Archive { inflated_bytes: 150_000, ..LIMITS });
+        assert!(has_note(&analysis, "Entries of app.jar lie over each other"), "{:?}", analysis.summary.notes);
+        assert!(has_note(&analysis, "from f01.class on"), "{:?}", analysis.summary.notes);
+        assert!(!has_note(&analysis, "inflated bytes"), "{:?}", analysis.summary.notes);
+        assert_eq!(analysis.summary.component_count, 1);
+    }
+}
+
+#[test]
+fn archives_over_the_same_bytes_inside_one_another_end_only_the_one_that_has_them() {
+    let (one, two) = (deflated(&[POM]), deflated(&[POM]));
+    let mut inner = zipped(&[("x.class", b"x"), ("lib/a.jar", &one), ("lib/b.jar", &two)], CompressionMethod::Stored);
+    overlapped(&mut inner, 3);
+    let analysis = analysed(&deflated(&[("inner.jar", &inner), ("beside.jar", &one)]), &LIMITS);
+    assert!(has_note(&analysis, "Entries of app.jar!/inner.jar lie over each other"), "{:?}", analysis.summary.notes);
+    assert_eq!(analysis.summary.component_count, 2);
+}
+
+const BOMB: &str = r#"<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "haha"><!ENTITY b "&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>"#;
+
+fn sources(pom: &[u8]) -> Analysis {
+    let (_folder, path) = file("sources.zip", &deflated(&[("pom.xml", pom)]));
+    scan(&path, &starter()).unwrap()
+}
+
+#[test]
+fn a_pom_of_entities_is_said_to_be_unread_wherever_it_lies() {
+    let project = format!("{BOMB}<project><groupId>g</groupId><artifactId>&c;</artifactId><version>1</version></project>");
+    for pom in [&project, &format!("{BOMB}<lolz>&c;</lolz>")] {
+        let analysis = sources(pom.as_bytes());
+        let said = analysis.summary.notes.iter().find(|note| note.contains("sources.zip: pom.xml "));
+        assert!(said.is_some_and(|note| note.contains(" read")), "{:?}", analysis.summary.notes);
+        assert_eq!(analysis.summary.component_count, 0);
+        let analysis = analysed(&deflated(&[("META-INF/maven/g/a/pom.xml", pom.as_bytes())]), &LIMITS);
+        assert!(has_note(&analysis, "g/a/pom.xml could not be read: it uses entities"), "{:?}", analysis.summary.notes);
+    }
+    let cut = analysed(&deflated(&[("META-INF/maven/g/a/pom.xml", b"<project><groupId>g</groupId>")]), &LIMITS);
+    assert!(has_note(&cut, "could not be read: it is not XML, or cut off"), "{:?}", cut.summary.notes);
+    // A pom that only lacks what its parent says is no fault.
+    let child = b"<project><parent><groupId>g</groupId></parent><artifactId>a</artifactId></project>";
+    let child = analysed(&deflated(&[("META-INF/maven/g/a/pom.xml", child)]), &LIMITS);
+    assert!(!has_note(&child, "pom.xml"), "{:?}", child.summary.notes);
+}
+
+#[test]
+fn poms_in_utf_16_are_read_with_a_mark_and_without() {
+    let text = "<?xml version=\"1.0\" encoding=\"UTF-16\"?><project><groupId>org.yaml</groupId><artifactId>snakeyaml</artifactId>\
+                <version>1.27</version><dependencies><dependency><groupId>org.yaml</groupId><artifactId>snakeyaml</artifactId>\
+                <version>1.26</version></dependency></dependencies></project>";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for content in [[&[0xff, 0xfe][..], &little].concat(), [&[0xfe, 0xff][..], &big].concat(), little, big] {
+        let analysis = sources(&content);
+        assert_eq!(analysis.components[0].component.version, "1.26", "{:?}", analysis.summary.notes);
+        let analysis = analysed(&deflated(&[("META-INF/maven/org.yaml/snakeyaml/pom.xml", &content)]), &LIMITS);
+        assert_eq!(analysis.components[0].component.version, "1.27", "{:?}", analysis.summary.notes);
+    }
 }

@@ -164,3 +164,33 @@ fn the_same_component_at_the_same_place_has_the_same_fingerprint_whatever_the_ar
     assert_eq!(prints("a.war"), prints("b-2.war"));
     assert!(prints("a.war").len() >= 7);
 }
+
+#[test]
+fn the_names_of_debian_give_artifact_and_version() {
+    let analysis = analysed("log4j-1.2-1.2.17.jar", &jar(&[("org/apache/log4j/Logger.class", b"x")]));
+    let component = &analysis.components[0].component;
+    assert_eq!(component.purl, "pkg:maven/log4j/log4j@1.2.17", "{:?}", analysis.summary);
+    assert!(analysis.findings.iter().any(|one| one.cve_ids == ["CVE-2019-17571"]));
+    let (entry, content) = pom("log4j", "log4j", "1.2.17");
+    let same = analysed("log4j-1.2-1.2.17.jar", &jar(&[(&entry, &content)]));
+    assert!(same.findings.iter().all(|one| one.confidence == Confidence::High), "the file name contradicts nothing");
+}
+
+#[test]
+fn an_upgrade_stays_with_the_variant_in_use() {
+    let upgrade = |group: &str, artifact: &str, version: &str| {
+        let (entry, content) = pom(group, artifact, version);
+        let analysis = analysed(&format!("{artifact}-{version}.jar"), &jar(&[(&entry, &content)]));
+        (analysis.components[0].upgrade_to.clone().unwrap(), analysis.findings)
+    };
+    let (to, findings) = upgrade("com.google.guava", "guava", "25.0-jre");
+    assert_eq!(to, "32.0.0-jre");
+    assert!(findings.iter().all(|one| one.fixed_version.as_deref() == Some("32.0.0-android")), "what the advisory says stays");
+    assert!(findings.iter().all(|one| one.fix.fix_method.ends_with("from 25.0-jre to 32.0.0-jre")), "{findings:#?}");
+    assert!(findings[0].fix.code_example.as_ref().unwrap().after.contains("<version>32.0.0-jre</version>"));
+    assert_eq!(upgrade("com.google.guava", "guava", "25.0-android").0, "32.0.0-android");
+    let (to, findings) = upgrade("com.google.guava", "guava", "20.0");
+    assert_eq!(to, "at least 32.0.0-android");
+    assert!(findings.iter().any(|one| one.fix.fix_method.ends_with("from 20.0 to at least 32.0.0-android")));
+    assert_eq!(upgrade("org.eclipse.jetty", "jetty-server", "9.4.10.v20180503").0, "at least 9.4.56");
+}

@@ -5,11 +5,16 @@ use std::io::{Cursor, Write as _};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
+use super::budget::Budget;
+use super::bytecode::Code;
 use super::class_file::ClassFile;
-use super::finding::{Analysis, Finding};
-use super::test_data::{scan, starter};
+use super::finding::{Analysis, Finding, Watch};
+use super::notes::Notes;
+use super::test_data::{CALL_GRAPH, LIMITS, scan, scan_with, starter};
+use crate::config::scanner::{Archive, CallGraph};
 use crate::contract::chains::StepKind;
 use crate::contract::results::{Confidence, Reachability};
+use crate::platform::clock::{Clock, Timestamp};
 
 const OBJECT: &str = "java/lang/Object";
 const LOAD: (&str, &str, &str, &str, u16) =
@@ -60,6 +65,123 @@ fn servlet(calls: &[(&str, &str, &str, &str, u16)]) -> Vec<u8> {
         .annotated(("javax/servlet/annotation/WebServlet", &[("value", "/orders")]))
         .full_method(4, "doPost", REQUEST, &[], calls)
         .bytes()
+}
+
+/// An application whose request reaches the flaw over an interface with two classes behind it.
+fn with_choices() -> Vec<u8> {
+    let read = |name: &str| ClassFile::new(name, OBJECT).implements("shop/Reader").method("read", "()V", &[LOAD]).bytes();
+    let interface = ClassFile::new("shop/Reader", OBJECT).full_method(1, "other", "()V", &[], &[]).bytes();
+    let orders = servlet(&[("virtual", "shop/Reader", "read", "()V", 3)]);
+    let (one, two, library) = (read("shop/One"), read("shop/Two"), snakeyaml());
+    zipped(&[
+        ("WEB-INF/classes/shop/Orders.class", &orders),
+        ("WEB-INF/classes/shop/Reader.class", &interface),
+        ("WEB-INF/classes/shop/One.class", &one),
+        ("WEB-INF/classes/shop/Two.class", &two),
+        ("WEB-INF/lib/snakeyaml-1.27.jar", &library),
+    ])
+}
+
+#[test]
+fn every_bound_of_the_call_graph_is_obeyed_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.war");
+    std::fs::write(&path, with_choices()).unwrap();
+    let within = |bounds: CallGraph| scan_with(&path, &starter(), &Archive { call_graph: bounds, ..LIMITS }).unwrap();
+    let whole = within(CALL_GRAPH);
+    assert_eq!(unsafe_yaml(&whole).reachability, Some(Reachability::Reachable));
+    assert!(!whole.chains.is_empty() && whole.summary.notes.iter().all(|note| note.contains("starter pack")), "{whole:#?}");
+    let full = "There are more classes and calls than are looked at";
+    let unknown = Some(Reachability::Unknown);
+    for (bounds, note, reachability) in [
+        (CallGraph { class_bytes: 100, ..CALL_GRAPH }, "larger than the limit for one entry", unknown),
+        (CallGraph { classes: 1, ..CALL_GRAPH }, full, unknown),
+        (CallGraph { methods: 1, ..CALL_GRAPH }, full, unknown),
+        (CallGraph { calls: 1, ..CALL_GRAPH }, full, unknown),
+        (CallGraph { name_bytes: 10, ..CALL_GRAPH }, full, unknown),
+        (CallGraph { steps: 1, ..CALL_GRAPH }, "More than 1 calls lead on from entry points", unknown),
+        (CallGraph { targets: 1, ..CALL_GRAPH }, "Some calls may run more than 1 methods", whole.findings[0].reachability),
+        (CallGraph { subclasses: 1, ..CALL_GRAPH }, "or methods of more than 1 classes", whole.findings[0].reachability),
+        (CallGraph { chains: 0, ..CALL_GRAPH }, "more exploit chains than the 0 that are listed", Some(Reachability::Reachable)),
+        (CallGraph { chain_steps: 2, ..CALL_GRAPH }, "paths have more than 2 steps", Some(Reachability::Reachable)),
+    ] {
+        let analysis = within(bounds);
+        assert!(analysis.summary.notes.iter().any(|one| one.contains(note)), "{note}: {:?}", analysis.summary.notes);
+        assert_eq!(unsafe_yaml(&analysis).reachability, reachability, "{note}");
+        if bounds.chains == 0 || bounds.chain_steps == 2 {
+            assert!(analysis.chains.is_empty(), "{note}");
+        }
+    }
+    let short = within(CallGraph { chain_steps: 2, ..CALL_GRAPH });
+    let evidence = &unsafe_yaml(&short).evidence;
+    assert_eq!(evidence.iter().filter(|one| one.kind == "path").count(), 2);
+    assert!(evidence.iter().any(|one| one.detail == "The path has 1 further steps that are not shown."), "{evidence:#?}");
+}
+
+#[test]
+fn time_that_runs_out_before_the_search_leaves_it_open_and_is_said() {
+    let mut findings = war(&[("shop/Orders", servlet(&[LOAD]))]).findings;
+    let (clock, watch, database) = (Clock::manual(Timestamp(0)), Watch::default(), starter());
+    let mut annotated = |wait: u64| {
+        let budget = Budget::new(&clock, &watch, 60);
+        let mut code = Code::new(CALL_GRAPH);
+        let place = code.archive("app.war");
+        code.graph.add(&mut servlet(&[LOAD]), place, true);
+        let place = code.archive("app.war!/WEB-INF/lib/snakeyaml-1.27.jar");
+        code.graph.add(&mut ClassFile::new("org/yaml/snakeyaml/Yaml", OBJECT).method(LOAD.2, LOAD.3, &[]).bytes(), place, false);
+        clock.advance(std::time::Duration::from_secs(wait));
+        for one in &mut findings {
+            one.reachability = None;
+        }
+        let mut notes = Notes::default();
+        let chains = super::reach::annotate(&mut findings, (&code, true), &database.current(), &budget, &mut notes);
+        let found = findings.iter().find(|one| one.cve_ids == ["CVE-2022-1471"]).unwrap();
+        (found.reachability, chains.len(), notes.into_lines().join(" "))
+    };
+    let (reachability, chains, notes) = annotated(60);
+    assert!(reachability == Some(Reachability::Reachable) && chains > 0 && notes.is_empty(), "{notes}");
+    let (reachability, chains, notes) = annotated(61);
+    assert_eq!((reachability, chains), (Some(Reachability::Unknown), 0));
+    assert!(notes.contains("The time of the analysis was over before all calls were followed"), "{notes}");
+}
+
+#[test]
+fn a_request_that_comes_in_at_the_flaw_itself_is_a_chain_of_entry_and_sink_that_says_so() {
+    let console = ClassFile::new("org/h2/server/web/WebServlet", "javax/servlet/http/HttpServlet")
+        .full_method(4, "doGet", REQUEST, &[], &[("static", "org/h2/Other", "none", "()V", 40)])
+        .bytes();
+    let pom = b"groupId=com.h2database\nartifactId=h2\nversion=1.4.200\n";
+    let library =
+        zipped(&[("META-INF/maven/com.h2database/h2/pom.properties", pom), ("org/h2/server/web/WebServlet.class", &console)]);
+    let web =
+        b"<web-app><servlet><servlet-name>h2</servlet-name><servlet-class>org.h2.server.web.WebServlet</servlet-class></servlet>
+        <servlet-mapping><servlet-name>h2</servlet-name><url-pattern>/console/*</url-pattern></servlet-mapping></web-app>";
+    let analysis = scanned("app.war", &zipped(&[("WEB-INF/web.xml", web), ("WEB-INF/lib/h2-1.4.200.jar", &library)]));
+    assert!(!analysis.chains.is_empty(), "{analysis:#?}");
+    for chain in &analysis.chains {
+        let [entry, sink] = &chain.steps[..] else { panic!("{chain:#?}") };
+        assert_eq!((entry.kind, sink.kind, entry.order, sink.order), (StepKind::Entry, StepKind::Sink, 1, 2));
+        assert_eq!((entry.api_method.as_str(), entry.api_path.as_str()), ("GET", "/console/*"));
+        assert!(entry.description.contains("which itself belongs to the component"), "{}", entry.description);
+        assert!(sink.description.contains("The request comes in there itself"), "{}", sink.description);
+        for step in [entry, sink] {
+            assert_eq!((step.class_name.as_str(), step.line), ("org.h2.server.web.WebServlet", Some(40)));
+            assert!(step.method.starts_with("doGet("));
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_read_leaves_it_open_when_no_path_is_seen() {
+    let (library, orders) = (snakeyaml(), servlet(&[]));
+    let entries = [
+        ("WEB-INF/classes/shop/Orders.class", orders.as_slice()),
+        ("WEB-INF/lib/snakeyaml-1.27.jar", &library),
+        ("WEB-INF/lib/other.jar", b"damaged"),
+    ];
+    let finding = scanned("app.war", &zipped(&entries));
+    assert_eq!(unsafe_yaml(&finding).reachability, Some(Reachability::Unknown));
+    assert_eq!(unsafe_yaml(&scanned("app.war", &zipped(&entries[..2]))).reachability, Some(Reachability::PresentNoPath));
 }
 
 #[test]
@@ -250,6 +372,44 @@ fn annotations_nested_without_end_use_up_nothing() {
     class.extend(u32::try_from(nested.len()).unwrap().to_be_bytes());
     class.extend(nested);
     assert!(super::bytecode::reads(class));
+}
+
+/// A class with one method whose code is `code`, with `inside` as the attributes of the code.
+fn with_code(code: &[u8], inside: &[u8]) -> Vec<u8> {
+    let mut class = ClassFile::new("shop/A", OBJECT).method("run", "()V", &[]).bytes();
+    // Access, names and attribute count of the method stand before its code; `return` and a table without lines end it.
+    let marker = [0_u8, 8, 0, 8, 0, 0, 0, 1, 0xb1];
+    let at = class.windows(marker.len()).position(|part| part == marker).unwrap();
+    let body = [&[0, 8, 0, 8][..], &u32::try_from(code.len()).unwrap().to_be_bytes(), code, &[0, 0], inside].concat();
+    class.truncate(at - 4);
+    class.extend(u32::try_from(body.len()).unwrap().to_be_bytes());
+    class.extend(body);
+    class.extend([0, 0]);
+    class
+}
+
+#[test]
+fn a_switch_with_more_jumps_than_bytes_and_code_in_code_are_damaged_classes_and_not_the_end() {
+    let read = |bytes: Vec<u8>| super::bytecode::reads(bytes);
+    assert!(read(with_code(&[0xb1], &[0, 0])));
+    // It would have taken sixteen gigabytes.
+    let jumps = [&[0x03, 0x03, 0x03, 0xaa, 0, 0, 0, 0, 0, 0, 0, 0][..], &i32::MAX.to_be_bytes(), &[0xb1]].concat();
+    assert!(!read(with_code(&jumps, &[0, 0])));
+    // The name of the attribute `Code`, whose number the class tells.
+    let plain = with_code(&[0xb1], &[0, 0]);
+    let head = plain.windows(9).position(|part| part == [0, 8, 0, 8, 0, 0, 0, 1, 0xb1]).unwrap();
+    let name = [plain[head - 6], plain[head - 5]];
+    let mut inside = vec![0, 0];
+    for _ in 0..100_000 {
+        let mut start = vec![0, 1, name[0], name[1]];
+        start.extend(u32::try_from(11 + inside.len()).unwrap().to_be_bytes());
+        start.extend([0, 8, 0, 8, 0, 0, 0, 1, 0xb1, 0, 0]);
+        inside.splice(0..0, start);
+        if inside.len() > 100_000 {
+            break;
+        }
+    }
+    assert!(!read(with_code(&[0xb1], &inside)));
 }
 
 /// Run by hand in release: `cargo test --release --lib -- --ignored --nocapture measure_forty`.

@@ -2,9 +2,9 @@
 //! Draws no conclusions.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
 use super::archive::{Entry, EntryError, Source, ZipFile};
+use super::budget::{Budget, Spent};
 use super::bytecode::Code;
 use super::entry_names::Names;
 use super::finding::Watch;
@@ -13,7 +13,6 @@ use super::notes::{Notes, short};
 use super::seen::{Pom, PomKind, Seen};
 use super::sources::{self, Role, Sources};
 use crate::config::scanner::Archive as Limits;
-use crate::platform::clock::{Clock, Timestamp};
 
 /// Poms and manifests larger than this are none.
 const MAX_METADATA: u64 = 1 << 20;
@@ -32,15 +31,16 @@ pub(super) enum Halt {
     Stopped,
     /// A limit of the whole walk; what was seen until then counts.
     Limit,
+    /// Entries of this archive lie over each other: one of several million would be read as often.
+    Overlap,
 }
 
 /// A walk over one artifact.
 pub(super) struct Walk<'a> {
     limits: &'a Limits,
-    clock: &'a Clock,
+    pub(super) budget: Budget<'a>,
     watch: &'a Watch,
     names_class: &'a dyn Fn(&str) -> bool,
-    started: Timestamp,
     entries: u64,
     inflated: u64,
     /// Bytes of nested archives in memory now.
@@ -57,23 +57,20 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(limits: &'a Limits, clock: &'a Clock, watch: &'a Watch, names_class: &'a dyn Fn(&str) -> bool) -> Self {
-        let (notes, seen, started) = (Notes::default(), Vec::new(), clock.now());
-        let sources = Sources::default();
+    pub(super) fn new(limits: &'a Limits, budget: Budget<'a>, watch: &'a Watch, names_class: &'a dyn Fn(&str) -> bool) -> Self {
         Self {
             limits,
-            clock,
+            budget,
             watch,
             names_class,
-            started,
             entries: 0,
             inflated: 0,
             held: 0,
-            notes,
-            seen,
-            sources,
+            notes: Notes::default(),
+            seen: Vec::new(),
+            sources: Sources::default(),
             only_sources: false,
-            code: Code::default(),
+            code: Code::new(limits.call_graph),
             has_unread: false,
         }
     }
@@ -100,7 +97,14 @@ impl<'a> Walk<'a> {
                     count += 1;
                     self.check(&seen.path)?;
                     names.look_at(&entry.name);
-                    self.entry(zip, &entry, seen, depth)?;
+                    match self.entry(zip, &entry, seen, depth) {
+                        Err(Halt::Overlap) => {
+                            seen.is_damaged = true;
+                            self.notes.add(overlaps(&seen.path, &entry.name));
+                            break;
+                        }
+                        outcome => outcome?,
+                    }
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -123,9 +127,6 @@ impl<'a> Walk<'a> {
 
     /// The limits of the whole walk, at every entry and every chunk.
     fn check(&mut self, path: &str) -> Result<(), Halt> {
-        if self.watch.is_stopped() {
-            return Err(Halt::Stopped);
-        }
         self.entries += 1;
         if self.entries > self.limits.entries {
             return self.limit(format!(
@@ -138,14 +139,15 @@ impl<'a> Walk<'a> {
     }
 
     fn check_time(&mut self, path: &str) -> Result<(), Halt> {
-        if self.clock.now().since(self.started) > Duration::from_secs(self.limits.seconds) {
-            return self.limit(format!(
+        match self.budget.check() {
+            Ok(()) => Ok(()),
+            Err(Spent::Stopped) => Err(Halt::Stopped),
+            Err(Spent::Time) => self.limit(format!(
                 "Reading took more than {} seconds: the rest, from {} on, was not read.",
                 self.limits.seconds,
                 short(path)
-            ));
+            )),
         }
-        Ok(())
     }
 
     fn limit(&mut self, note: String) -> Result<(), Halt> {
@@ -236,7 +238,11 @@ impl<'a> Walk<'a> {
                 self.notes.add(format!("{}!/{} names no usable component and was passed over.", short(&seen.path), short(name)));
             }
             // Most poms come with properties beside them; a pom that needs its parent says nothing alone.
-            None => {}
+            None => {
+                if let Some(fault) = metadata::pom_xml_fault(content) {
+                    self.notes.add(format!("{}!/{} could not be read: it {fault}.", short(&seen.path), short(name)));
+                }
+            }
         }
     }
 
@@ -257,6 +263,7 @@ impl<'a> Walk<'a> {
         if entry.is_stored() {
             match zip.stored(entry) {
                 Ok(source) => return self.inner(source, path, depth),
+                Err(EntryError::Overlaps) => return Err(Halt::Overlap),
                 Err(error) => self.unread(format!("{} was not read: {error}.", short(&path))),
             }
             return Ok(());
@@ -309,6 +316,7 @@ impl<'a> Walk<'a> {
         match (outcome, halt) {
             (_, Some(halt)) => Err(halt),
             (Ok(()), None) => Ok(Some(content)),
+            (Err(EntryError::Overlaps), None) => Err(Halt::Overlap),
             (Err(error), None) => {
                 self.notes.add(format!("{} was not read: {error}.", short(&path)));
                 Ok(None)
@@ -318,9 +326,6 @@ impl<'a> Walk<'a> {
 
     /// Whether the next `chunk` bytes of an entry of which `before` are there may be taken.
     fn chunk(&mut self, chunk: u64, before: u64, packed: u64, most: u64, path: &str) -> Result<(), Refusal> {
-        if self.watch.is_stopped() {
-            return Err(Refusal::Walk(Halt::Stopped));
-        }
         self.check_time(path).map_err(Refusal::Walk)?;
         self.inflated = self.inflated.saturating_add(chunk);
         if self.inflated > self.limits.inflated_bytes {
@@ -340,6 +345,14 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
+}
+
+fn overlaps(archive: &str, entry: &str) -> String {
+    format!(
+        "Entries of {} lie over each other, as in a zip bomb: the rest of it, from {} on, was not read.",
+        short(archive),
+        short(entry)
+    )
 }
 
 enum Refusal {

@@ -5,6 +5,7 @@ use super::finding::Finding;
 use super::identity::Identified;
 use super::matching::Match;
 use super::metadata::Coordinates;
+use super::upgrade::{self, Target};
 use crate::contract::results::{CodeExample, Component, Confidence, Evidence, FixReference, FixSuggestion, Reachability};
 use crate::platform::digest;
 
@@ -121,8 +122,8 @@ fn fix(found: &Identified, hit: &Match<'_>) -> FixSuggestion {
     };
     let (fix_method, code_example) = match hit.fixed {
         Some(fixed) => {
-            let fixed = c.ecosystem.shown(fixed);
-            (format!("Upgrade {} from {} to {fixed}", c.package(), c.version), Some(example(c, &fixed)))
+            let target = upgrade::fix(c, hit, fixed);
+            (format!("Upgrade {} from {} to {}", c.package(), c.version, target.words()), Some(example(c, &target)))
         }
         None => (format!("No fixed version of {} is known: replace it, or keep untrusted input away from it", c.package()), None),
     };
@@ -140,7 +141,7 @@ fn fix(found: &Identified, hit: &Match<'_>) -> FixSuggestion {
     FixSuggestion { principle, fix_method, confidence: certainty, code_example, references: references.collect() }
 }
 
-fn example(c: &Coordinates, fixed: &str) -> CodeExample {
+fn example(c: &Coordinates, target: &Target) -> CodeExample {
     let package = c.package();
     let snippet = |version: &str| match c.ecosystem {
         Ecosystem::Maven => format!(
@@ -154,7 +155,15 @@ fn example(c: &Coordinates, fixed: &str) -> CodeExample {
         Ecosystem::CratesIo => format!("{package} = \"{version}\""),
         Ecosystem::Go => format!("require {package} {version}"),
     };
-    let explanation = format!("{fixed} is the lowest version above {} that is named as fixed.", c.version);
+    let fixed = &target.version;
+    let explanation = if target.is_exact {
+        format!("{fixed} is the lowest version above {} that is named as fixed.", c.version)
+    } else {
+        format!(
+            "{fixed} is named as fixed, and is of another variant than {}: take the first of your variant from there on.",
+            c.version
+        )
+    };
     CodeExample { before: snippet(&c.version), after: snippet(fixed), explanation }
 }
 

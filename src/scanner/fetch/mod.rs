@@ -89,9 +89,9 @@ impl Fetch {
     pub(in crate::scanner) async fn get(&self, url: &Url, limits: Limits) -> Result<Answer, Fault> {
         let host = url.host_str().ok_or(DialError::Host)?;
         let port = url.port_or_known_default().ok_or(DialError::Host)?;
-        let resolved = self.0.dialer.resolve(host).await?;
+        let (_, checked) = self.0.dialer.find(host, port).await?;
         let mut faults = Vec::new();
-        for to in self.0.dialer.permit(&resolved, port)? {
+        for to in checked {
             match self.connect(url, to).await {
                 Ok(channel) => return Ok(http::exchange(channel, Method::GET, url, limits).await?),
                 Err(Fault::Connect(fault)) => faults.push((to.address(), fault)),

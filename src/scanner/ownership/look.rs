@@ -8,7 +8,6 @@ use url::{Host, Url};
 use super::Place;
 use crate::contract::domains::FILE_NAMES;
 use crate::platform::digest;
-use crate::scanner::dialer::DialError;
 use crate::scanner::fetch::{Fault, Fetch, Limits};
 
 /// The largest file, in bytes.
@@ -131,7 +130,6 @@ async fn records(fetch: &Fetch, place: &Place, content: &str) -> Result<(), Stri
             let found = texts.iter().fold(false, |found, text| found | fits(text));
             if found { Ok(()) } else { Err(format!("no TXT record of {} holds it", place.host)) }
         }
-        Err(DialError::NoAddress | DialError::NoSuchName) => Err(format!("{} has no TXT record", place.host)),
         Err(error) => Err(format!("TXT records of {} could not be read: {error}", place.host)),
     }
 }

@@ -8,14 +8,21 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+
 use super::isolation;
-use super::{Line, Order};
+use super::{Line, Order, Work};
 use crate::platform::clock::Clock;
 use crate::scanner::engine::finding::Watch;
-use crate::scanner::engine::{self, AdvisoryDatabase};
+use crate::scanner::engine::{self, Advisories, AdvisoryDatabase, composition};
 
 /// How often progress is told.
 const TELL_EVERY: Duration = Duration::from_millis(100);
+
+/// Nothing but progress, or why it did not begin.
+type Word = Line<(), ()>;
 
 /// Serves one order from standard input and ends.
 #[must_use]
@@ -24,17 +31,17 @@ pub fn serve() -> ExitCode {
     if io::stdin().lock().read_line(&mut text).is_err() {
         return ExitCode::FAILURE;
     }
-    let line = match serde_json::from_str::<Order>(&text) {
-        Ok(order) => work(&order),
-        Err(error) => Line::Unfit(format!("the order cannot be read: {error}")),
+    let said = match serde_json::from_str::<Order>(&text) {
+        Ok(order) => work(order),
+        Err(error) => text_of(&Word::Unfit(format!("the order cannot be read: {error}"))),
     };
-    match say(&line) {
+    match said.and_then(|line| say(&line)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
-fn work(order: &Order) -> Line {
+fn work(order: Order) -> io::Result<Vec<u8>> {
     let watch = Arc::new(Watch::default());
     let is_over = Arc::new(AtomicBool::new(false));
     // The one other thread runs before the process gives up the right to start any, and memory for it.
@@ -47,28 +54,40 @@ fn work(order: &Order) -> Line {
         })
     };
     begun.wait();
-    let line = isolated(order, &watch);
+    let line = match isolated(&order) {
+        Ok(advisories) => outcome(order, &advisories, &watch),
+        Err(why) => text_of(&Word::Unfit(why)),
+    };
     is_over.store(true, Ordering::Relaxed);
     // A thread that tells nothing any more changes nothing about the outcome.
     let _ = telling.join();
     line
 }
 
-fn isolated(order: &Order, watch: &Watch) -> Line {
-    if let Err(why) = isolation::bounds(order.memory_bytes, order.limits.seconds) {
-        return Line::Unfit(why);
-    }
+/// Gives everything up that is not needed; then opens the advisories.
+fn isolated(order: &Order) -> Result<Arc<Advisories>, String> {
+    isolation::bounds(order.bounds.memory_bytes, order.bounds.seconds)?;
     match isolation::isolate() {
-        Err(why) if order.is_isolation_required => return Line::Unfit(why),
+        Err(why) if order.is_isolation_required => return Err(why),
         _ => {}
     }
-    let database = match AdvisoryDatabase::open(&order.advisories) {
-        Ok(database) => database,
-        Err(error) => return Line::Unfit(error.to_string()),
-    };
-    match engine::analyze(&order.job, &database.current(), &order.limits, &Clock::system(), watch) {
-        Ok(analysis) => Line::Done(Box::new(analysis)),
-        Err(error) => Line::Refused(error),
+    AdvisoryDatabase::open(&order.advisories).map(|database| database.current()).map_err(|error| error.to_string())
+}
+
+fn outcome(order: Order, advisories: &Advisories, watch: &Watch) -> io::Result<Vec<u8>> {
+    let limits = &order.limits;
+    match order.work {
+        Work::Archive(job) => text_of(&Line::from(engine::analyze(&job, advisories, limits, &Clock::system(), watch))),
+        Work::Poms(poms) => {
+            let zip = composition::analyze(&poms, advisories, limits).and_then(|found| found.into_zip(advisories));
+            text_of(&Line::from(zip.map(|zip| STANDARD.encode(zip))))
+        }
+    }
+}
+
+impl<A, R> From<Result<A, R>> for Line<A, R> {
+    fn from(outcome: Result<A, R>) -> Self {
+        outcome.map_or_else(Self::Refused, Self::Done)
     }
 }
 
@@ -84,7 +103,7 @@ fn tell(watch: &Watch, is_over: &AtomicBool) {
         let progress = watch.progress();
         if progress != told {
             told = progress;
-            if say(&Line::Progress(progress)).is_err() {
+            if text_of(&Word::Progress(progress)).and_then(|line| say(&line)).is_err() {
                 watch.stop();
                 return;
             }
@@ -92,10 +111,14 @@ fn tell(watch: &Watch, is_over: &AtomicBool) {
     }
 }
 
-fn say(line: &Line) -> io::Result<()> {
+fn text_of(line: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(line).map_err(io::Error::other)?;
     text.push(b'\n');
+    Ok(text)
+}
+
+fn say(line: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(&text)?;
+    out.write_all(line)?;
     out.flush()
 }

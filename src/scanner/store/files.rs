@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use super::{FILES, Store, StoreError, encode, record};
 use crate::contract::ids::Sha256;
 use crate::platform::clock::Timestamp;
-use crate::platform::{digest, random};
+use crate::platform::{digest, private, random};
 
 /// Chunks between the connection and the disk; beyond it the sender waits.
 const CHUNKS_ON_THE_WAY: usize = 16;
@@ -108,7 +108,7 @@ impl Store {
 }
 
 fn write_all(file: Unkept, mut chunks: mpsc::Receiver<Option<Bytes>>) -> Result<Option<Received>, StoreError> {
-    let mut out = File::create_new(&file.0).map_err(StoreError::file(&file.0))?;
+    let mut out = private::create_new(&file.0).map_err(StoreError::file(&file.0))?;
     let mut hash = digest::Running::default();
     let mut size = 0_u64;
     loop {
@@ -134,7 +134,7 @@ struct Unkept(PathBuf);
 impl Unkept {
     fn keep_at(self, target: &Path) -> Result<(), StoreError> {
         let folder = target.parent().unwrap_or(target);
-        std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
+        private::folder(folder).map_err(StoreError::file(folder))?;
         std::fs::rename(&self.0, target).map_err(StoreError::file(target))?;
         // The new name itself must survive a power cut as well.
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(StoreError::file(folder))

@@ -4,8 +4,8 @@
 use redb::{ReadableTable as _, WriteTransaction};
 use serde::{Deserialize, Serialize};
 
-use super::tasks::{NewTask, TaskRecord, recent, remember};
-use super::{GROUPS, Store, StoreError, TASKS, decode, encode, record};
+use super::tasks::{self, NewTask, TaskRecord, recent, remember};
+use super::{GROUPS, Store, StoreError, decode, encode, record};
 use crate::contract::ids::TaskId;
 use crate::contract::tasks::{GroupFailure, TaskStatus};
 use crate::platform::clock::Timestamp;
@@ -37,26 +37,24 @@ impl Store {
         request: &str,
         account: &str,
         group_id: String,
-        (tasks, failures): (Vec<NewTask>, Vec<GroupFailure>),
+        (new, failures): (Vec<NewTask>, Vec<GroupFailure>),
     ) -> Result<Grouped, StoreError> {
         self.write(|transaction| {
-            let now = tasks.first().map_or(Timestamp(0), |task| task.record.created_at);
+            let now = new.first().map_or(Timestamp(0), |task| task.record.created_at);
             if let Some(known) = recent(transaction, request, now)?
                 && let Some((group, tasks)) = whole(transaction, account, &known)?
             {
                 return Ok(Grouped { group_id: known, group, tasks, is_new: false });
             }
             remember(transaction, request, &group_id, now)?;
-            let mut table = transaction.open_table(TASKS)?;
-            for task in &tasks {
-                let (id, record) = (task.record.id.as_str(), encode(&task.record)?);
-                table.insert((account, id), record.as_slice())?;
+            for task in &new {
+                tasks::put(transaction, &task.record)?;
                 self.keep_sessions(transaction, &task.record, task.sessions.as_ref())?;
             }
-            let task_ids: Vec<TaskId> = tasks.iter().map(|task| task.record.id.clone()).collect();
+            let task_ids: Vec<TaskId> = new.iter().map(|task| task.record.id.clone()).collect();
             let group = GroupRecord { made: task_ids.len(), task_ids, failures };
             transaction.open_table(GROUPS)?.insert((account, group_id.as_str()), encode(&group)?.as_slice())?;
-            let tasks = tasks.into_iter().map(|task| task.record).collect();
+            let tasks = new.into_iter().map(|task| task.record).collect();
             Ok(Grouped { group_id, group, tasks, is_new: true })
         })
     }
@@ -75,10 +73,9 @@ fn whole(
     group_id: &str,
 ) -> Result<Option<(GroupRecord, Vec<TaskRecord>)>, StoreError> {
     let Some(group) = record::<_, GroupRecord>(&transaction.open_table(GROUPS)?, (account, group_id))? else { return Ok(None) };
-    let table = transaction.open_table(TASKS)?;
     let mut tasks = Vec::with_capacity(group.task_ids.len());
     for id in &group.task_ids {
-        let task: Option<TaskRecord> = record(&table, (account, id.as_str()))?;
+        let task = tasks::kept(transaction, account, id.as_str())?;
         tasks.extend(task.filter(|task| task.status != TaskStatus::Terminated));
     }
     Ok((tasks.len() == group.made).then_some((group, tasks)))

@@ -4,12 +4,17 @@
 
 pub(in crate::scanner) mod files;
 pub(in crate::scanner) mod groups;
+mod layout;
+pub(in crate::scanner) mod lists;
 pub(in crate::scanner) mod ownership;
+pub(in crate::scanner) mod query;
 pub(in crate::scanner) mod results;
 mod seal_key;
 mod sessions;
 pub(in crate::scanner) mod shares;
 pub(in crate::scanner) mod tasks;
+#[cfg(test)]
+mod tests_lists;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +23,10 @@ use redb::{Database, Key, ReadableTable, TableDefinition, WriteTransaction};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::contract::chains::ExploitChain;
+use crate::contract::components::ComponentRow;
+use crate::contract::results::VulRow;
+use crate::platform::private;
 use crate::platform::seal::{Ring, SealError};
 use crate::platform::secret::Secret;
 
@@ -26,16 +35,8 @@ type Json = &'static [u8];
 
 /// Uploaded files by account and hash.
 const FILES: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("files");
-/// Tasks by account and id.
-const TASKS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("tasks");
 /// Scan summaries by task id: apart from the task, which is read far more often.
 const SUMMARIES: TableDefinition<'_, &str, Json> = TableDefinition::new("summaries");
-/// Findings by task id and finding id.
-const FINDINGS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("findings");
-/// Components by task id: one list each.
-const COMPONENTS: TableDefinition<'_, &str, Json> = TableDefinition::new("components");
-/// Exploit chains by task id and chain id.
-const CHAINS: TableDefinition<'_, (&str, &str), Json> = TableDefinition::new("chains");
 /// Captured sessions by task id: sealed bytes, no JSON.
 const SESSIONS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sessions");
 /// Groups by account and id.
@@ -124,16 +125,18 @@ impl Store {
     /// Opens the storage below `folder`, makes what is missing, and removes uploads that an earlier run left unfinished.
     /// Without a `seal_key` one is made and kept in the folder.
     pub(in crate::scanner) fn open(folder: &Path, seal_key: Option<&Secret>) -> Result<Self, StoreError> {
-        crate::platform::private::folder(folder).map_err(StoreError::file(folder))?;
+        private::folder(folder).map_err(StoreError::file(folder))?;
         let (files, incoming) = (folder.join("files"), folder.join("incoming"));
         match std::fs::remove_dir_all(&incoming) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(&incoming)(error)),
             _ => {}
         }
         for path in [&files, &incoming] {
-            std::fs::create_dir_all(path).map_err(StoreError::file(path))?;
+            private::folder(path).map_err(StoreError::file(path))?;
         }
         let path = folder.join("scanner.redb");
+        // Made here to give it its mode; the library opens it by name, which also locks it.
+        private::open(&path).map_err(StoreError::file(&path))?;
         let database = Database::builder().set_cache_size(CACHE_BYTES).create(&path).map_err(|error| match error {
             redb::DatabaseError::DatabaseAlreadyOpen => StoreError::InUse(path.clone()),
             error => StoreError::Unusable { path: path.clone(), cause: error.into() },
@@ -142,11 +145,7 @@ impl Store {
         let store = Self(Arc::new(Inner { database, ring, files, incoming }));
         let tables = store.write(|transaction| {
             transaction.open_table(FILES)?;
-            transaction.open_table(TASKS)?;
             transaction.open_table(SUMMARIES)?;
-            transaction.open_table(FINDINGS)?;
-            transaction.open_table(COMPONENTS)?;
-            transaction.open_table(CHAINS)?;
             transaction.open_table(CREATES)?;
             transaction.open_table(SHARES)?;
             transaction.open_table(ACCOUNT_SHARES)?;
@@ -154,7 +153,12 @@ impl Store {
             transaction.open_table(OWNERSHIP_PROOFS)?;
             transaction.open_table(SESSIONS)?;
             transaction.open_table(GROUPS)?;
-            Ok(())
+            transaction.open_table(lists::SIZES)?;
+            lists::make::<tasks::TaskRecord>(transaction)?;
+            lists::make::<VulRow>(transaction)?;
+            lists::make::<ComponentRow>(transaction)?;
+            lists::make::<ExploitChain>(transaction)?;
+            layout::bring_up(transaction)
         });
         match tables {
             Err(StoreError::Database(cause)) => Err(StoreError::Unusable { path, cause }),

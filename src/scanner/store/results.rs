@@ -1,13 +1,25 @@
 //! What a scan gave: summary, findings, components and chains of a task. Written once, at its end.
 
-use redb::WriteTransaction;
+use redb::{TableDefinition, WriteTransaction};
 
-use super::{CHAINS, COMPONENTS, FINDINGS, LAST, SUMMARIES, Store, StoreError, encode, record, records};
+use super::lists::{self, Index, Kept, List, Rows};
+use super::query::{Field, Fields, Kind, Listed};
+use super::{SUMMARIES, Store, StoreError, encode, record, records};
 use crate::contract::chains::ExploitChain;
 use crate::contract::components::ComponentRow;
 use crate::contract::ids::{TaskId, VulId};
-use crate::contract::results::{VulDetail, VulRow};
+use crate::contract::results::{Severity, VulDetail, VulRow};
 use crate::contract::tasks::{ResultsStat, ScanSummary};
+
+/// Findings by task id and finding id, most severe first.
+pub(super) const FINDINGS: Rows = TableDefinition::new("findings");
+const FINDING_INDEX: Index = TableDefinition::new("finding_index");
+/// Components by task id and number, by path.
+const COMPONENTS: Rows = TableDefinition::new("component_rows");
+const COMPONENT_INDEX: Index = TableDefinition::new("component_index");
+/// Exploit chains by task id and chain id, most severe first.
+pub(super) const CHAINS: Rows = TableDefinition::new("chains");
+const CHAIN_INDEX: Index = TableDefinition::new("chain_index");
 
 /// Everything a scan that went to its end gave.
 pub(in crate::scanner) struct Results {
@@ -21,26 +33,40 @@ pub(in crate::scanner) struct Results {
 /// Keeps the results of a task.
 pub(super) fn keep(transaction: &WriteTransaction, id: &TaskId, results: &Results) -> Result<(), StoreError> {
     transaction.open_table(SUMMARIES)?.insert(id.as_str(), encode(&results.summary)?.as_slice())?;
-    transaction.open_table(COMPONENTS)?.insert(id.as_str(), encode(&results.components)?.as_slice())?;
-    let mut findings = transaction.open_table(FINDINGS)?;
-    for finding in &results.findings {
-        findings.insert((id.as_str(), finding.row.vul_id.as_str()), encode(finding)?.as_slice())?;
-    }
-    let mut chains = transaction.open_table(CHAINS)?;
-    for chain in &results.chains {
-        chains.insert((id.as_str(), chain.vul_id.as_str()), encode(chain)?.as_slice())?;
-    }
-    Ok(())
+    keep_components(transaction, id, &results.components)?;
+    keep_findings(transaction, id, &results.findings)?;
+    keep_chains(transaction, id, results.chains.iter().collect())
+}
+
+/// Keeps components in the order they come.
+pub(super) fn keep_components(transaction: &WriteTransaction, id: &TaskId, all: &[ComponentRow]) -> Result<(), StoreError> {
+    let rows = all.iter().zip(0..).map(|(row, nth)| (lists::number(nth), row, row));
+    lists::keep(transaction, id.as_str(), rows)
+}
+
+/// Keeps findings in the order they come.
+pub(super) fn keep_findings(transaction: &WriteTransaction, id: &TaskId, all: &[VulDetail]) -> Result<(), StoreError> {
+    let rows = all.iter().map(|finding| (finding.row.vul_id.as_str().to_owned(), &finding.row, finding));
+    lists::keep(transaction, id.as_str(), rows)
+}
+
+/// Keeps chains, each once.
+pub(super) fn keep_chains(transaction: &WriteTransaction, id: &TaskId, mut all: Vec<&ExploitChain>) -> Result<(), StoreError> {
+    all.sort_by(|left, right| by_severity(left, right));
+    all.dedup_by(|left, right| left.vul_id == right.vul_id);
+    lists::keep(transaction, id.as_str(), all.into_iter().map(|chain| (chain.vul_id.as_str().to_owned(), chain, chain)))
+}
+
+fn by_severity(left: &ExploitChain, right: &ExploitChain) -> std::cmp::Ordering {
+    (left.severity, &left.vul_id).cmp(&(right.severity, &right.vul_id))
 }
 
 /// Removes what [`keep`] kept.
 pub(super) fn forget(transaction: &WriteTransaction, id: &TaskId) -> Result<(), StoreError> {
     transaction.open_table(SUMMARIES)?.remove(id.as_str())?;
-    transaction.open_table(COMPONENTS)?.remove(id.as_str())?;
-    for table in [FINDINGS, CHAINS] {
-        transaction.open_table(table)?.retain_in((id.as_str(), "")..=(id.as_str(), LAST), |_, _| false)?;
-    }
-    Ok(())
+    lists::forget::<VulRow>(transaction, id.as_str())?;
+    lists::forget::<ComponentRow>(transaction, id.as_str())?;
+    lists::forget::<ExploitChain>(transaction, id.as_str())
 }
 
 impl Store {
@@ -68,16 +94,15 @@ impl Store {
         record(&self.reading()?.open_table(FINDINGS)?, (id.as_str(), vul.as_str()))
     }
 
-    /// The components of a task, by path.
+    /// All components of a task, by path.
     pub(in crate::scanner) fn components(&self, id: &TaskId) -> Result<Vec<ComponentRow>, StoreError> {
-        let table = self.reading()?.open_table(COMPONENTS)?;
-        Ok(record(&table, id.as_str())?.unwrap_or_default())
+        records(&self.reading()?.open_table(COMPONENTS)?, id.as_str())
     }
 
     /// The exploit chains of a task, most severe first.
     pub(in crate::scanner) fn chains(&self, id: &TaskId) -> Result<Vec<ExploitChain>, StoreError> {
         let mut all: Vec<ExploitChain> = records(&self.reading()?.open_table(CHAINS)?, id.as_str())?;
-        all.sort_by(|left, right| (left.severity, &left.vul_id).cmp(&(right.severity, &right.vul_id)));
+        all.sort_by(by_severity);
         Ok(all)
     }
 
@@ -85,4 +110,90 @@ impl Store {
     pub(in crate::scanner) fn chain(&self, id: &TaskId, chain: &VulId) -> Result<Option<ExploitChain>, StoreError> {
         record(&self.reading()?.open_table(CHAINS)?, (id.as_str(), chain.as_str()))
     }
+}
+
+impl Kept for VulRow {
+    const LIST: List = List { rows: FINDINGS, index: FINDING_INDEX, is_numbered: true };
+}
+
+impl Listed for VulRow {
+    const FIELDS: Fields = &[
+        ("vulId", Kind::Text),
+        ("title", Kind::Text),
+        ("category", Kind::Text),
+        ("cweId", Kind::Text),
+        ("cveId", Kind::Text),
+        ("component", Kind::Text),
+        ("severity", Kind::Severity),
+    ];
+
+    fn field(&self, name: &str) -> Option<Field<'_>> {
+        Some(match name {
+            "vulId" => Field::Text(self.vul_id.as_str()),
+            "title" => Field::Text(&self.title),
+            "category" => Field::Text(&self.category),
+            "cweId" => Field::Text(&self.cwe_id),
+            "cveId" => Field::Text(self.cve_ids.first().map(String::as_str).unwrap_or_default()),
+            "component" => Field::Text(&self.component.name),
+            "severity" => Field::Severity(self.severity),
+            _ => return None,
+        })
+    }
+}
+
+impl Kept for ExploitChain {
+    const LIST: List = List { rows: CHAINS, index: CHAIN_INDEX, is_numbered: true };
+}
+
+impl Listed for ExploitChain {
+    const FIELDS: Fields = &[
+        ("vulId", Kind::Text),
+        ("title", Kind::Text),
+        ("category", Kind::Text),
+        ("cweId", Kind::Text),
+        ("severity", Kind::Severity),
+    ];
+
+    fn field(&self, name: &str) -> Option<Field<'_>> {
+        Some(match name {
+            "vulId" => Field::Text(self.vul_id.as_str()),
+            "title" => Field::Text(&self.title),
+            "category" => Field::Text(&self.category),
+            "cweId" => Field::Text(&self.cwe_id),
+            "severity" => Field::Severity(self.severity),
+            _ => return None,
+        })
+    }
+}
+
+impl Kept for ComponentRow {
+    const LIST: List = List { rows: COMPONENTS, index: COMPONENT_INDEX, is_numbered: true };
+}
+
+impl Listed for ComponentRow {
+    const FIELDS: Fields = &[
+        ("name", Kind::Text),
+        ("version", Kind::Text),
+        ("ecosystem", Kind::Text),
+        ("path", Kind::Text),
+        ("severity", Kind::Severity),
+    ];
+
+    fn field(&self, name: &str) -> Option<Field<'_>> {
+        Some(match name {
+            "name" => Field::Text(&self.component.name),
+            "version" => Field::Text(&self.component.version),
+            "ecosystem" => Field::Text(&self.ecosystem),
+            "path" => Field::Text(&self.component.path),
+            "severity" => Field::Severity(worst(self)?),
+            _ => return None,
+        })
+    }
+}
+
+/// The most severe band that has a finding.
+fn worst(row: &ComponentRow) -> Option<Severity> {
+    let counts = &row.counts;
+    let bands = [counts.critical_count, counts.high_count, counts.medium_count, counts.low_count];
+    Severity::ALL.into_iter().zip(bands).find(|(_, count)| *count > 0).map(|(severity, _)| severity)
 }

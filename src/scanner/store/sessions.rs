@@ -114,12 +114,12 @@ mod tests {
         }
         store
             .write(|transaction| {
-                let mut tasks = transaction.open_table(super::super::TASKS)?;
+                let mut tasks = transaction.open_table(super::super::tasks::TASKS)?;
                 tasks.insert(("acme", "bare"), bare.to_string().as_bytes())?;
                 Ok(())
             })
             .unwrap();
-        assert_eq!(store.tasks("acme").unwrap().len(), 1);
+        assert_eq!(store.unfinished_tasks().unwrap().len(), 1);
         assert_eq!(store.unfinished_tasks().unwrap()[0].group_id, None);
         assert_eq!(store.task("acme", &"bare".parse().unwrap()).unwrap().unwrap().project_name, "p");
     }

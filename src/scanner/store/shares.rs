@@ -3,6 +3,7 @@
 use redb::ReadableTable as _;
 use serde::{Deserialize, Serialize};
 
+use super::query::{Field, Fields, Kind, Listed};
 use super::{ACCOUNT_SHARES, SHARES, Store, StoreError, encode, record};
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::shares::ShareType;
@@ -119,6 +120,31 @@ impl Store {
                 index.remove((account, id.as_str()))?;
             }
             Ok(None)
+        })
+    }
+}
+
+impl Listed for ShareRecord {
+    const FIELDS: Fields = &[
+        ("shareId", Kind::Text),
+        ("taskId", Kind::Text),
+        ("projectName", Kind::Text),
+        ("shareType", Kind::Text),
+        ("createdBy", Kind::Text),
+        ("createdAt", Kind::Time),
+        ("expiredAt", Kind::Time),
+    ];
+
+    fn field(&self, name: &str) -> Option<Field<'_>> {
+        Some(match name {
+            "shareId" => Field::Text(self.id.as_str()),
+            "taskId" => Field::Text(self.task_id.as_str()),
+            "projectName" => Field::Text(self.project_name.as_str()),
+            "shareType" => Field::Text(if self.share_type == ShareType::Vul { "VUL" } else { "REPORT" }),
+            "createdBy" => Field::Text(self.created_by.as_str()),
+            "createdAt" => Field::Time(self.created_at),
+            "expiredAt" => Field::Time(self.expired_at?),
+            _ => return None,
         })
     }
 }

@@ -1,18 +1,25 @@
 //! Tasks. The states only move CREATED -> RUNNING -> one of the ends, and every move is
 //! decided inside the transaction that writes it.
 
-use redb::{ReadableTable as _, WriteTransaction};
+use redb::{ReadableTable as _, TableDefinition, WriteTransaction};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use super::lists::{self, Index, Kept, List, Rows};
+use super::query::{Field, Fields, Kind, Listed};
 use super::results::{self, Results};
-use super::{ACCOUNT_SHARES, CREATES, LAST, SHARES, Store, StoreError, TASKS, decode, encode, record, records};
+use super::{ACCOUNT_SHARES, CREATES, LAST, SHARES, Store, StoreError, decode, record};
 use super::{groups, sessions};
 use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::limits::REPEATED_CREATE_SECONDS;
 use crate::contract::tasks::{AccountEcho, ResultsStat, TaskStatus};
 use crate::platform::clock::Timestamp;
+
+/// Tasks by account and id.
+pub(super) const TASKS: Rows = TableDefinition::new("tasks");
+/// Newest first.
+const TASK_INDEX: Index = TableDefinition::new("task_index");
 
 /// A task as it is kept. Captured sessions never get here.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -76,15 +83,14 @@ impl Store {
         self.write(|transaction| {
             let NewTask { record: task, sessions } = new;
             let earlier = recent(transaction, request, task.created_at)?;
-            let mut tasks = transaction.open_table(TASKS)?;
             if let Some(id) = earlier
-                && let Some(known) = record::<_, TaskRecord>(&tasks, (task.account.as_str(), id.as_str()))?
+                && let Some(known) = kept(transaction, &task.account, &id)?
                 && known.status != TaskStatus::Terminated
             {
                 return Ok((known, false));
             }
             remember(transaction, request, task.id.as_str(), task.created_at)?;
-            tasks.insert((task.account.as_str(), task.id.as_str()), encode(&task)?.as_slice())?;
+            put(transaction, &task)?;
             self.keep_sessions(transaction, &task, sessions.as_ref())?;
             Ok((task, true))
         })
@@ -93,11 +99,6 @@ impl Store {
     /// A task of `account`.
     pub(in crate::scanner) fn task(&self, account: &str, id: &TaskId) -> Result<Option<TaskRecord>, StoreError> {
         record(&self.reading()?.open_table(TASKS)?, (account, id.as_str()))
-    }
-
-    /// All tasks of `account`, in no particular order.
-    pub(in crate::scanner) fn tasks(&self, account: &str) -> Result<Vec<TaskRecord>, StoreError> {
-        records(&self.reading()?.open_table(TASKS)?, account)
     }
 
     /// Every task that has not ended, oldest first: what a start has to take up again.
@@ -182,16 +183,15 @@ impl Store {
     /// Deletes tasks with their findings and shares, all or nothing. Gives the first id that is unknown.
     pub(in crate::scanner) fn delete_tasks(&self, account: &str, ids: &[TaskId]) -> Result<Option<TaskId>, StoreError> {
         self.write(|transaction| {
-            let mut tasks = transaction.open_table(TASKS)?;
             let mut doomed = Vec::with_capacity(ids.len());
             for id in ids {
-                match record::<_, TaskRecord>(&tasks, (account, id.as_str()))? {
+                match kept(transaction, account, id.as_str())? {
                     Some(task) => doomed.push(task),
                     None => return Ok(Some(id.clone())),
                 }
             }
             for task in &doomed {
-                tasks.remove((account, task.id.as_str()))?;
+                lists::remove::<TaskRecord>(transaction, account, &place(task), task.id.as_str())?;
                 results::forget(transaction, &task.id)?;
                 sessions::forget(transaction, &task.id)?;
                 groups::leave(transaction, task)?;
@@ -209,8 +209,7 @@ impl Store {
         change: impl FnOnce(&WriteTransaction, &mut TaskRecord) -> Result<(), StoreError>,
     ) -> Result<Option<TaskRecord>, StoreError> {
         self.write(|transaction| {
-            let mut tasks = transaction.open_table(TASKS)?;
-            let Some(mut task) = record::<_, TaskRecord>(&tasks, (account, id.as_str()))? else { return Ok(None) };
+            let Some(mut task) = kept(transaction, account, id.as_str())? else { return Ok(None) };
             if task.status.has_ended() {
                 return Ok(None);
             }
@@ -218,10 +217,26 @@ impl Store {
             if task.status.has_ended() {
                 sessions::forget(transaction, id)?;
             }
-            tasks.insert((account, id.as_str()), encode(&task)?.as_slice())?;
+            put(transaction, &task)?;
             Ok(Some(task))
         })
     }
+}
+
+/// Where a task stands in the list of its account: the newest first, those of one moment by id.
+fn place(task: &TaskRecord) -> String {
+    let age = u64::MAX - u64::try_from(task.created_at.0).unwrap_or_default();
+    format!("{age:016x}{}", task.id)
+}
+
+/// Writes a task, new or changed.
+pub(super) fn put(transaction: &WriteTransaction, task: &TaskRecord) -> Result<(), StoreError> {
+    lists::put(transaction, &task.account, (&place(task), task.id.as_str()), task)
+}
+
+/// A task as this transaction sees it.
+pub(super) fn kept(transaction: &WriteTransaction, account: &str, id: &str) -> Result<Option<TaskRecord>, StoreError> {
+    record(&transaction.open_table(TASKS)?, (account, id))
 }
 
 /// What a repeated `request` made less than a minute ago. Forgets all that is older.
@@ -255,4 +270,37 @@ fn delete_shares_of(transaction: &WriteTransaction, account: &str, ids: &[TaskId
         index.remove((account, share_id.as_str()))?;
     }
     Ok(())
+}
+
+impl Kept for TaskRecord {
+    const LIST: List = List { rows: TASKS, index: TASK_INDEX, is_numbered: false };
+}
+
+impl Listed for TaskRecord {
+    const FIELDS: Fields = &[
+        ("taskId", Kind::Text),
+        ("projectName", Kind::Text),
+        ("lang", Kind::Text),
+        ("taskStatus", Kind::Text),
+        ("createdBy", Kind::Text),
+        ("groupId", Kind::Text),
+        ("serviceName", Kind::Text),
+        ("createdAt", Kind::Time),
+        ("updatedAt", Kind::Time),
+    ];
+
+    fn field(&self, name: &str) -> Option<Field<'_>> {
+        Some(match name {
+            "taskId" => Field::Text(self.id.as_str()),
+            "projectName" => Field::Text(&self.project_name),
+            "lang" => Field::Text(&self.lang),
+            "taskStatus" => Field::Text(self.status.as_str()),
+            "groupId" => Field::Text(self.group_id.as_deref()?),
+            "serviceName" => Field::Text(self.service_name.as_deref()?),
+            "createdBy" => Field::Text(&self.created_by),
+            "createdAt" => Field::Time(self.created_at),
+            "updatedAt" => Field::Time(self.updated_at),
+            _ => return None,
+        })
+    }
 }

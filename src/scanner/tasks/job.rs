@@ -4,14 +4,12 @@ use serde_json::Value;
 
 use super::Inner;
 use crate::contract::ids::Sha256;
+use crate::contract::limits::MAX_SOURCES;
 use crate::scanner::engine::{Job, NamedFile};
 use crate::scanner::store::StoreError;
 use crate::scanner::store::tasks::TaskRecord;
 
-/// Source archives of one task; further ones are left out.
-const MAX_SOURCES: usize = 20;
-
-/// Builds the job of a task. A source that its account never uploaded stays in it: the analysis says that it is missing.
+/// Builds the job of a task; a create names each source once and not the artifact itself, which was checked. A source that its account never uploaded stays in it: the analysis says that it is missing.
 pub(super) async fn of(inner: &Inner, task: &TaskRecord) -> Result<Job, StoreError> {
     let artifact = NamedFile { path: inner.store.file_path(&task.account, &task.artifact), name: task.file_name.clone() };
     let named: Vec<(Sha256, Option<String>)> =

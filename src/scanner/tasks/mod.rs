@@ -12,8 +12,8 @@ use std::time::Duration;
 pub(in crate::scanner) use outcome::count;
 use tokio::sync::Notify;
 
+use super::engine::AdvisoryDatabase;
 use super::engine::finding::Watch;
-use super::engine::{Advisories, AdvisoryDatabase};
 use super::sandbox::Sandbox;
 use super::store::groups::Grouped;
 use super::store::tasks::{NewTask, TaskRecord, Terminated};
@@ -122,11 +122,6 @@ impl Tasks {
             }
         }
         Ok(unknown)
-    }
-
-    /// What is matched against now.
-    pub(in crate::scanner) fn advisories(&self) -> Arc<Advisories> {
-        self.0.advisories.current()
     }
 
     /// How far a task is, 0 to 100.

@@ -61,7 +61,7 @@ async fn run(tasks: &Tasks, shutdown: &Shutdown, account: String, id: &TaskId, w
     }
     let job = job::of(&tasks.0, &task).await?;
     let done = analyze(tasks, job, watch).await;
-    if matches!(done, Err(Broken::Refused(AnalyzeError::Stopped))) && shutdown.has_begun() {
+    if matches!(done, Err(Broken::Stopped | Broken::Refused(AnalyzeError::Stopped))) && shutdown.has_begun() {
         return Ok(());
     }
     let end = ended(&task, done);
@@ -69,15 +69,16 @@ async fn run(tasks: &Tasks, shutdown: &Shutdown, account: String, id: &TaskId, w
     store.run(move |store| store.end_task(&task.account, &task.id, end, now)).await
 }
 
-async fn analyze(tasks: &Tasks, job: Job, watch: Arc<Watch>) -> Result<Analysis, Broken> {
+async fn analyze(tasks: &Tasks, job: Job, watch: Arc<Watch>) -> Result<Analysis, Broken<AnalyzeError>> {
     tasks.0.sandbox.analyze(job, watch).await
 }
 
-fn ended(task: &TaskRecord, done: Result<Analysis, Broken>) -> Outcome {
+fn ended(task: &TaskRecord, done: Result<Analysis, Broken<AnalyzeError>>) -> Outcome {
     let failed = |code, words: &str| Outcome::Failed { code, words: words.to_owned() };
     match done {
         Ok(analysis) => outcome::success(task, analysis),
         Err(Broken::Refused(error)) => failed(codes::BAD_FIELD, &error.to_string()),
+        Err(Broken::Stopped) => failed(codes::BAD_FIELD, &AnalyzeError::Stopped.to_string()),
         Err(Broken::Memory(most)) => failed(
             codes::INTERNAL,
             &format!(
@@ -85,7 +86,7 @@ fn ended(task: &TaskRecord, done: Result<Analysis, Broken>) -> Outcome {
                 most >> 20
             ),
         ),
-        Err(Broken::Time) => failed(
+        Err(Broken::Time(_)) => failed(
             codes::INTERNAL,
             "The analysis took longer than it may and was ended. Nothing was found or ruled out. Scan the parts of this artifact one by one.",
         ),

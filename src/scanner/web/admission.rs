@@ -1,6 +1,8 @@
 //! From a create body to a task: what is asked for, whether it may be, and the record that is kept. The same for one artifact
 //! and for each of a group.
 
+use std::collections::HashSet;
+
 use actix_web::web;
 use serde_json::{Map, Value};
 use url::Url;
@@ -10,7 +12,7 @@ use super::domains;
 use super::error::Failure;
 use super::logins::{self, Logins};
 use crate::contract::ids::Sha256;
-use crate::contract::limits::MAX_PROJECT_NAME;
+use crate::contract::limits::{MAX_PROJECT_NAME, MAX_SOURCES};
 use crate::contract::tasks::{CreateTask, ResultsStat, TaskStatus};
 use crate::platform::random;
 use crate::scanner::identity::Caller;
@@ -69,6 +71,7 @@ pub(super) fn order(app: &App, body: CreateTask) -> Result<Order, Failure> {
         return Err(Failure::bad(format!("browserBoxId must have 1 to {LONGEST_NAME} characters.")));
     }
     let logins = logins::read(body.sandbox_auth_infos.as_ref(), &app.settings.sessions)?;
+    each_source_once(&body)?;
     Ok(Order { body, logins })
 }
 
@@ -91,6 +94,9 @@ pub(super) async fn admit(app: &web::Data<App>, caller: &Caller, order: &Order, 
     let hash = wanted.source_code.as_deref().map(str::trim).filter(|hash| !hash.is_empty());
     let hash = hash.ok_or_else(|| Failure::bad("primarySourceCode is missing: upload a file and name its sha256."))?;
     let hash: Sha256 = hash.to_ascii_lowercase().parse().map_err(|error| Failure::bad(format!("primarySourceCode: {error}.")))?;
+    if let Some(again) = sources(&order.body).find(|source| source.hash == hash.as_str()) {
+        return Err(Failure::bad(format!("sourceCodeInfos names the artifact itself ({}). Leave it out there.", again.shown())));
+    }
     let service_name = wanted.service_name.as_deref().map(str::trim).filter(|name| !name.is_empty());
     if service_name.is_some_and(|name| !named(name, LONGEST_NAME)) {
         return Err(Failure::bad(format!("serviceName must have at most {LONGEST_NAME} characters.")));
@@ -187,6 +193,45 @@ fn origin(body: &CreateTask, admitted: &Admitted) -> Map<String, Value> {
         ("browserBoxId", body.browser_box_id.as_deref().map(Value::from)),
     ];
     fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// A source archive as a create names it.
+struct NamedSource<'a> {
+    /// In lower case.
+    hash: String,
+    name: &'a str,
+}
+
+impl NamedSource<'_> {
+    /// What its sender calls it, else its hash.
+    fn shown(&self) -> String {
+        let name: String = self.name.trim().chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
+        if name.is_empty() { self.hash.clone() } else { name }
+    }
+}
+
+/// The source archives of a body, in its order; what names no hash is none.
+fn sources(body: &CreateTask) -> impl Iterator<Item = NamedSource<'_>> {
+    let all = body.source_code_infos.as_ref().and_then(Value::as_array).into_iter().flatten();
+    all.filter_map(|info| {
+        let hash: Sha256 = info.get("sourceCode")?.as_str()?.to_ascii_lowercase().parse().ok()?;
+        let name = info.get("fileName").and_then(Value::as_str).unwrap_or_default();
+        Some(NamedSource { hash: hash.as_str().to_owned(), name })
+    })
+}
+
+/// The answer of a create has no place for a source that is left out, so it is refused.
+fn each_source_once(body: &CreateTask) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    for source in sources(body) {
+        if !seen.insert(source.hash.clone()) {
+            return Err(Failure::bad(format!("sourceCodeInfos names {} more than once. Name it once.", source.shown())));
+        }
+    }
+    if seen.len() > MAX_SOURCES {
+        return Err(Failure::bad(format!("sourceCodeInfos takes at most {MAX_SOURCES} source archives.")));
+    }
+    Ok(())
 }
 
 fn source(info: &Value) -> Value {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_multipart::{Field, Multipart, MultipartError};
-use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, HeaderValue};
 use actix_web::{HttpRequest, HttpResponse, web};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
@@ -12,13 +12,12 @@ use super::App;
 use super::error::Failure;
 use crate::contract::files::UploadedFile;
 use crate::contract::ids::Sha256;
+use crate::platform::multipart;
 use crate::scanner::identity::Caller;
 use crate::scanner::store::files::{FileRecord, Received};
 
 /// What a multipart body may add to the bytes of the file: boundaries, part headers, other fields.
 const ENVELOPE: u64 = 1 << 20;
-/// The longest file name that is kept, in characters.
-const LONGEST_NAME: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -138,11 +137,8 @@ fn broken(error: &MultipartError) -> Failure {
     }
 }
 
-/// The last part of the name the client gave, without control characters. What is left is still hostile text.
+/// What is left is still hostile text.
 fn file_name(part: &Field) -> String {
-    let given = part.content_disposition().and_then(|disposition| disposition.get_filename()).unwrap_or_default();
-    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
-    let name: String = last.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect();
-    let name = name.trim();
-    if matches!(name, "" | "." | "..") { "file".to_owned() } else { name.to_owned() }
+    let disposition = part.headers().get(CONTENT_DISPOSITION).map(HeaderValue::as_bytes).unwrap_or_default();
+    multipart::file_name(disposition).unwrap_or_else(|| "file".to_owned())
 }

@@ -28,13 +28,14 @@ use std::net::TcpListener;
 
 use actix_web::dev::Server;
 use actix_web::{HttpServer, middleware, web};
-use tokio::sync::Semaphore;
 
 use super::browser::Browsers;
 use super::diagnostics::Diagnostics;
 use super::identity::Identity;
 use super::ownership::Ownership;
+use super::places::Places;
 use super::report::Reports;
+use super::sandbox::Sandbox;
 use super::store::Store;
 use super::tasks::Tasks;
 use crate::config::scanner::Scanner as Settings;
@@ -59,8 +60,9 @@ pub(super) struct App {
     pub(super) ownership: Ownership,
     pub(super) browsers: Browsers,
     pub(super) browser_place: browsers::Place,
+    sandbox: Sandbox,
     /// Places of composition analyses.
-    analyses: Semaphore,
+    analyses: Places,
     codes: codes::Codes,
 }
 
@@ -69,15 +71,16 @@ impl App {
         settings: Settings,
         clock: Clock,
         store: Store,
-        tasks: Tasks,
+        (tasks, sandbox): (Tasks, Sandbox),
         identity: Identity,
         outward: Outward,
     ) -> Result<Self, codes::CodeError> {
         let browser_place = browsers::Place::new(settings.public_url.clone(), &settings.browser.parents);
         let codes = codes::Codes::new(&settings.shares, clock.clone())?;
         let Outward { browsers, diagnostics, ownership } = outward;
-        let analyses = Semaphore::new(settings.archive.sources.analyses);
+        let analyses = Places::new(composition::limits(&settings.archive.sources));
         Ok(Self {
+            sandbox,
             analyses,
             settings,
             clock,

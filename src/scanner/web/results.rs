@@ -7,13 +7,12 @@ use actix_web::{HttpResponse, web};
 use super::App;
 use super::error::Failure;
 use super::extract::Body;
-use super::search::{self, Field, Kind, Row};
+use super::search;
 use super::tasks;
 use crate::contract::ids::VulId;
 use crate::contract::results::{Reachability, Stat, StatDetail, VulRow};
 use crate::contract::tasks::Search;
 use crate::scanner::identity::Caller;
-use crate::scanner::store::Store;
 
 /// `POST /tasks/{taskId}/results/search`.
 pub(super) async fn search(
@@ -22,7 +21,7 @@ pub(super) async fn search(
     path: web::Path<String>,
     Body(body): Body<Search>,
 ) -> Result<HttpResponse, Failure> {
-    search::of_task(&app, &caller, &path, &body, Store::finding_rows).await
+    search::of_task::<VulRow>(&app, &caller, &path, &body).await
 }
 
 /// `GET /tasks/{taskId}/results/{vulId}`.
@@ -45,29 +44,4 @@ pub(super) async fn stat(app: web::Data<App>, caller: Caller, path: web::Path<St
     }
     let detail = groups.into_iter().map(|((severity, category, cwe_id), count)| StatDetail { category, cwe_id, severity, count });
     Ok(HttpResponse::Ok().json(Stat { counts, detail: detail.collect() }))
-}
-
-impl Row for VulRow {
-    const FIELDS: &'static [(&'static str, Kind)] = &[
-        ("vulId", Kind::Text),
-        ("title", Kind::Text),
-        ("category", Kind::Text),
-        ("cweId", Kind::Text),
-        ("cveId", Kind::Text),
-        ("component", Kind::Text),
-        ("severity", Kind::Severity),
-    ];
-
-    fn field(&self, name: &str) -> Option<Field<'_>> {
-        Some(match name {
-            "vulId" => Field::Text(self.vul_id.as_str().into()),
-            "title" => Field::Text(self.title.as_str().into()),
-            "category" => Field::Text(self.category.as_str().into()),
-            "cweId" => Field::Text(self.cwe_id.as_str().into()),
-            "cveId" => Field::Text(self.cve_ids.first().map(String::as_str).unwrap_or_default().into()),
-            "component" => Field::Text(self.component.name.as_str().into()),
-            "severity" => Field::Severity(self.severity),
-            _ => return None,
-        })
-    }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::App;
 use super::error::Failure;
 use super::extract::Body;
-use super::search::{self, Field, Kind, Row};
+use super::search;
 use super::tasks;
 use crate::contract::ids::{ShareId, VulId};
 use crate::contract::shares::{CreateShare, CreatedShare, DeleteShares, GeneratedShareId, ShareRow, ShareType, UpdateShare};
@@ -15,6 +15,7 @@ use crate::platform::clock::Timestamp;
 use crate::platform::random;
 use crate::platform::secret::Secret;
 use crate::scanner::identity::Caller;
+use crate::scanner::store::lists;
 use crate::scanner::store::shares::{Change, ShareChange, ShareRecord};
 use crate::scanner::store::tasks::TaskRecord;
 
@@ -54,7 +55,7 @@ pub(super) async fn create(app: web::Data<App>, caller: Caller, Body(body): Body
 pub(super) async fn search(app: web::Data<App>, caller: Caller, Body(body): Body<Search>) -> Result<HttpResponse, Failure> {
     let mut shares = app.store.run(move |store| store.shares(&caller.account)).await.map_err(Failure::internal)?;
     shares.sort_by(|left, right| right.created_at.cmp(&left.created_at).then_with(|| left.id.cmp(&right.id)));
-    let page = search::page(shares, &body)?;
+    let page = lists::page(shares, &search::query::<ShareRecord>(&body)?);
     let data: Vec<ShareRow> = page.data.into_iter().map(row).collect();
     Ok(HttpResponse::Ok().json(json!({"data": data, "total": page.total})))
 }
@@ -178,30 +179,5 @@ fn row(share: ShareRecord) -> ShareRow {
         expired_at: share.expired_at.map(Timestamp::rfc3339),
         created_at: share.created_at.rfc3339(),
         created_by: share.created_by,
-    }
-}
-
-impl Row for ShareRecord {
-    const FIELDS: &'static [(&'static str, Kind)] = &[
-        ("shareId", Kind::Text),
-        ("taskId", Kind::Text),
-        ("projectName", Kind::Text),
-        ("shareType", Kind::Text),
-        ("createdBy", Kind::Text),
-        ("createdAt", Kind::Time),
-        ("expiredAt", Kind::Time),
-    ];
-
-    fn field(&self, name: &str) -> Option<Field<'_>> {
-        Some(match name {
-            "shareId" => Field::Text(self.id.as_str().into()),
-            "taskId" => Field::Text(self.task_id.as_str().into()),
-            "projectName" => Field::Text(self.project_name.as_str().into()),
-            "shareType" => Field::Text(if self.share_type == ShareType::Vul { "VUL" } else { "REPORT" }.into()),
-            "createdBy" => Field::Text(self.created_by.as_str().into()),
-            "createdAt" => Field::Time(self.created_at),
-            "expiredAt" => Field::Time(self.expired_at?),
-            _ => return None,
-        })
     }
 }

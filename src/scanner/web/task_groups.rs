@@ -1,7 +1,8 @@
 //! create-group: one task for each of several artifacts, made together (WIRE 18 #2). An artifact that cannot be taken is told
 //! and keeps no other from being scanned; when none can be taken nothing is made.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use actix_web::{HttpResponse, web};
 use serde_json::{Map, Value, json};
@@ -88,11 +89,19 @@ async fn sort_out(
     order: &Order,
     artifacts: &[Wanted],
 ) -> Result<(Vec<Admitted>, Vec<GroupFailure>), Failure> {
-    let (mut admitted, mut failures, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut admitted, mut failures, mut seen) = (Vec::new(), Vec::new(), HashMap::new());
     for (artifact, index) in artifacts.iter().zip(0_u32..) {
         let outcome = match admission::admit(app, caller, order, artifact).await {
-            Ok(artifact) if seen.insert(artifact.key()) => Ok(artifact),
-            Ok(again) => Err((Failure::bad("This artifact stands in the group already."), again.file_name().to_owned())),
+            Ok(artifact) => match seen.entry(artifact.key()) {
+                Entry::Vacant(place) => {
+                    place.insert(index + 1);
+                    Ok(artifact)
+                }
+                Entry::Occupied(place) => {
+                    let words = format!("This artifact stands in the group already, as artifact {}.", place.get());
+                    Err((Failure::bad(words), artifact.file_name().to_owned()))
+                }
+            },
             Err(failure) if failure.is_internal() => return Err(failure),
             Err(failure) => Err((failure, String::new())),
         };

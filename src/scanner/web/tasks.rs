@@ -7,7 +7,7 @@ use super::App;
 use super::admission;
 use super::error::Failure;
 use super::extract::Body;
-use super::search::{self, Field, Kind, Row};
+use super::search;
 use crate::contract::ids::TaskId;
 use crate::contract::tasks::{
     CreateTask, CreateTaskResponse, DeleteTasks, Search, TaskDetail, TaskParams, TaskRow, TerminateFailure, TerminateTask,
@@ -32,9 +32,8 @@ pub(super) async fn create(app: web::Data<App>, caller: Caller, Body(body): Body
 
 /// `POST /tasks/search`.
 pub(super) async fn search(app: web::Data<App>, caller: Caller, Body(body): Body<Search>) -> Result<HttpResponse, Failure> {
-    let mut tasks = app.store.run(move |store| store.tasks(&caller.account)).await.map_err(Failure::internal)?;
-    tasks.sort_by(|left, right| right.created_at.cmp(&left.created_at).then_with(|| left.id.cmp(&right.id)));
-    let page = search::page(tasks, &body)?;
+    let query = search::query::<TaskRecord>(&body)?;
+    let page = app.store.run(move |store| store.page::<TaskRecord>(&caller.account, &query)).await.map_err(Failure::internal)?;
     let data: Vec<TaskRow> = page.data.into_iter().map(row).collect();
     Ok(HttpResponse::Ok().json(json!({"data": data, "total": page.total})))
 }
@@ -143,34 +142,5 @@ fn row(task: TaskRecord) -> TaskRow {
         results_stat: task.stat,
         group_id: task.group_id,
         service_name: task.service_name,
-    }
-}
-
-impl Row for TaskRecord {
-    const FIELDS: &'static [(&'static str, Kind)] = &[
-        ("taskId", Kind::Text),
-        ("projectName", Kind::Text),
-        ("lang", Kind::Text),
-        ("taskStatus", Kind::Text),
-        ("createdBy", Kind::Text),
-        ("groupId", Kind::Text),
-        ("serviceName", Kind::Text),
-        ("createdAt", Kind::Time),
-        ("updatedAt", Kind::Time),
-    ];
-
-    fn field(&self, name: &str) -> Option<Field<'_>> {
-        Some(match name {
-            "taskId" => Field::Text(self.id.as_str().into()),
-            "projectName" => Field::Text(self.project_name.as_str().into()),
-            "lang" => Field::Text(self.lang.as_str().into()),
-            "taskStatus" => Field::Text(self.status.as_str().into()),
-            "groupId" => Field::Text(self.group_id.as_deref()?.into()),
-            "serviceName" => Field::Text(self.service_name.as_deref()?.into()),
-            "createdBy" => Field::Text(self.created_by.as_str().into()),
-            "createdAt" => Field::Time(self.created_at),
-            "updatedAt" => Field::Time(self.updated_at),
-            _ => return None,
-        })
     }
 }

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::scanner::{ACME, GLOBEX, TestScanner, answer, assert_refused, spawn_scanner};
+use crate::support::scanner::{ACME, GLOBEX, TestScanner, answer, assert_refused, spawn_scanner, spawn_scanner_with};
 use crate::support::shop::shop;
 
 async fn chains(scanner: &TestScanner, task: &str, search: Value) -> (StatusCode, Value) {
@@ -53,6 +53,19 @@ async fn a_chain_is_searched_filtered_and_says_that_it_was_derived() {
     assert_eq!(scanner.post(GLOBEX, &path, json!({})).await.0, StatusCode::NOT_FOUND);
     let (_, detail) = scanner.get(ACME, &format!("/api/v1/tasks/{task}/results/{}", finding["vulId"].as_str().unwrap())).await;
     assert_eq!(detail["codeFlow"][0]["start_line"], 21, "{detail}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bounds_of_the_call_graph_reach_the_analysis_process_and_are_said() {
+    let scanner = spawn_scanner_with(|settings| settings.archive.call_graph.classes = 1).await;
+    let sha256 = scanner.upload(ACME, "shop.war", shop()).await;
+    let id = scanner.create_task(ACME, "shop", &sha256).await;
+    let task = scanner.ended(ACME, &id).await;
+    assert_eq!(task["taskStatus"], "SUCCESS", "{task}");
+    let notes = task["summary"]["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().contains("more classes and calls than are looked at")), "{notes:?}");
+    let rows = scanner.findings(ACME, &id).await;
+    assert!(rows.iter().any(|one| one["reachability"] == "UNKNOWN"), "{rows:?}");
 }
 
 async fn share(scanner: &TestScanner, task: &str, further: Value) -> String {

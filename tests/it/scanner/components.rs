@@ -100,6 +100,28 @@ async fn components_are_filtered_sorted_and_paged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_is_named_twice_or_is_the_artifact_is_refused_by_name() {
+    let scanner = spawn_scanner().await;
+    let war = scanner.upload(ACME, "shop.war", jar::vulnerable_war()).await;
+    let web = scanner.upload(ACME, "web.zip", archive(&[("package-lock.json", NPM.as_bytes())])).await;
+    let source = |hash: &str, name: &str| json!({"type": "BACKEND", "sourceCode": hash, "fileName": name});
+    let too_many = (0..21).map(|at| source(&format!("{at:064}"), "many.zip")).collect();
+    for (sources, words) in [
+        (vec![source(&web, "web.zip"), source(&web.to_uppercase(), "again.zip")], "names again.zip more than once"),
+        (vec![source(&web, ""), source(&web, "")], web.as_str()),
+        (vec![source(&war, "shop.zip")], "names the artifact itself (shop.zip)"),
+        (too_many, "at most 20 source archives"),
+    ] {
+        let body = json!({"projectName": "shop", "lang": "JAVA", "primarySourceCode": war, "sourceCodeInfos": sources});
+        let refused = scanner.post(ACME, "/api/v2/tasks", body).await;
+        assert!(refused.1["message"].as_str().unwrap().contains(words), "{words}: {}", refused.1);
+        assert_refused(refused, 400, 4000);
+    }
+    let tasks = scanner.post(ACME, "/api/v1/tasks/search", json!({})).await.1;
+    assert_eq!(tasks["total"], 0, "{tasks}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sources_beside_an_artifact_add_their_components() {
     let scanner = spawn_scanner().await;
     let war = scanner.upload(ACME, "shop.war", jar::vulnerable_war()).await;

@@ -18,6 +18,9 @@ use crate::support::{eventually, spawn};
 
 const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
+/// Said of every name that leads to no open address, for whatever reason.
+const NOWHERE: &str = "The name leads to no address that is open to this service.";
+
 /// Starts a check.
 async fn create(scanner: &TestScanner, url: &str) -> String {
     let (status, body) = scanner.post(ACME, "/api/v1/network-diagnostics", json!({"testUrl": url})).await;
@@ -70,6 +73,11 @@ fn failed<'a>(checked: &'a Value, stage: &str, words: &str) -> &'a Value {
 #[track_caller]
 fn hints(stage: &Value, words: &str) {
     assert!(stage["hint"].as_str().unwrap().contains(words), "{stage:#}");
+}
+
+/// What a stage says, without its times.
+fn words(stage: &Value) -> [&Value; 3] {
+    [&stage["description"], &stage["resultInfo"], &stage["hint"]]
 }
 
 #[track_caller]
@@ -236,17 +244,14 @@ async fn a_target_with_v6_alone_is_reached_and_told() {
 async fn a_name_that_does_not_exist_and_a_silent_name_server_fail_at_dns() {
     let names = NameServer::start(|_, _| None).await;
     let scanner = scanner_for(&names, &[], |_| {}).await;
-    hints(failed(&check(&scanner, "https://nobody.example/").await, "DNS", "the name does not exist"), "spelling");
-    let names = NameServer::start(|_, _| Some(Vec::new())).await;
-    let scanner = scanner_for(&names, &[], |_| {}).await;
-    hints(failed(&check(&scanner, "https://empty.example/").await, "DNS", "the name has no address"), "A or AAAA");
+    hints(failed(&check(&scanner, "https://nobody.example/").await, "DNS", NOWHERE), "spelling");
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let scanner = spawn_scanner_with(|settings| {
         settings.outbound.name_servers = vec![silent.local_addr().unwrap()];
         settings.outbound.lookup_timeout_ms = 300;
     })
     .await;
-    hints(failed(&check(&scanner, "https://shop.example/").await, "DNS", "no name server answered"), "name servers");
+    hints(failed(&check(&scanner, "https://shop.example/").await, "DNS", "No name server answered"), "name servers");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -284,11 +289,7 @@ async fn a_port_that_is_not_open_fails_at_policy() {
 async fn closed_addresses_get_one_answer_and_no_connection() {
     let closed = Target::listen("127.0.0.1:0", None, |_| page("hello")).await;
     let port = closed.address.port();
-    let names = NameServer::start(move |name, _| {
-        let address = if name == "metadata.example" { "169.254.169.254" } else { "127.0.0.1" };
-        Some(vec![Record::Address(address.parse().unwrap())])
-    })
-    .await;
+    let names = NameServer::leading_to(vec![HERE]).await;
     // The port is open, the addresses are not.
     let scanner = scanner_for(&names, &[], |settings| {
         settings.outbound.ports.push(port..=port);
@@ -300,12 +301,56 @@ async fn closed_addresses_get_one_answer_and_no_connection() {
         let checked = check(&scanner, &format!("http://{host}:{port}/")).await;
         answers.push(failed(&checked, "POLICY", "This address is not open to this service.").clone());
     }
-    for host in ["shop.example", "metadata.example", "localhost"] {
-        let checked = check(&scanner, &format!("http://{host}:{port}/")).await;
-        answers.push(failed(&checked, "DNS", "This address is not open to this service.").clone());
-    }
-    let words = |stage: &Value| (stage["description"].clone(), stage["resultInfo"].clone(), stage["hint"].clone());
     assert!(answers.windows(2).all(|pair| words(&pair[0]) == words(&pair[1])), "{answers:#?}");
+    assert_eq!(closed.connections(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_inside_cannot_be_told_from_one_that_does_not_exist() {
+    let closed = Target::listen("127.0.0.1:0", None, |_| page("hello")).await;
+    let port = closed.address.port();
+    let names = NameServer::start(|name, _| match name {
+        "nobody.example" => None,
+        "empty.example" => Some(Vec::new()),
+        "metadata.example" => Some(vec![Record::Address("169.254.169.254".parse().unwrap())]),
+        "alias.example" => Some(vec![Record::Alias("db.inside.example", "10.0.0.1".parse().unwrap())]),
+        "v6.example" => Some(vec![Record::Address("fd00::1".parse().unwrap())]),
+        "mixed.example" => Some(["8.8.8.8", "10.0.0.1"].map(|address| Record::Address(address.parse().unwrap())).into()),
+        _ => Some(vec![Record::Address(HERE)]),
+    })
+    .await;
+    let after = 150;
+    let scanner = scanner_for(&names, &[], |settings| {
+        settings.outbound.ports.push(port..=port);
+        settings.outbound.closed_after_ms = after;
+        settings.diagnostics.per_minute = 100;
+    })
+    .await;
+    let hosts = ["nobody", "empty", "metadata", "alias", "v6", "mixed", "shop"].map(|name| format!("{name}.example"));
+    let mut answers = Vec::new();
+    for host in hosts.into_iter().chain(["localhost".to_owned()]) {
+        let checked = check(&scanner, &format!("http://{host}:{port}/")).await;
+        let stage = failed(&checked, "DNS", NOWHERE);
+        assert!(stage["durationMs"].as_u64().unwrap() >= after, "it was known too soon: {checked:#}");
+        assert!(!checked.to_string().contains("inside.example"), "{checked:#}");
+        answers.push(stage.clone());
+    }
+    assert!(answers.windows(2).all(|pair| words(&pair[0]) == words(&pair[1])), "{answers:#?}");
+    // The same behind a redirect.
+    let target = Target::start(move |path| redirect(&format!("http://{}:{port}/", path.trim_start_matches('/')))).await;
+    let names = NameServer::start(|name, _| match name {
+        "nobody.example" => None,
+        "db.example" => Some(vec![Record::Address("10.0.0.1".parse().unwrap())]),
+        _ => Some(vec![Record::Address(HERE)]),
+    })
+    .await;
+    let scanner = scanner_for(&names, &[target.entry()], |settings| settings.outbound.ports.push(port..=port)).await;
+    let mut answers = Vec::new();
+    for host in ["nobody.example", "db.example"] {
+        let checked = check(&scanner, &format!("http://shop.example:{}/{host}", target.address.port())).await;
+        answers.push(words(failed(&checked, "REDIRECTS", NOWHERE)).map(Clone::clone));
+    }
+    assert_eq!(answers[0], answers[1]);
     assert_eq!(closed.connections(), 0);
 }
 
@@ -332,7 +377,7 @@ async fn an_answer_that_changes_between_look_ups_opens_nothing() {
     .await;
     let scanner = scanner_for(&names, &[open_one.entry()], |_| {}).await;
     let checked = check(&scanner, &format!("http://shop.example:{port}/moved")).await;
-    failed(&checked, "REDIRECTS", "This address is not open to this service.");
+    failed(&checked, "REDIRECTS", NOWHERE);
     assert_eq!((names.asked(), closed.connections()), (2, 0));
 }
 
@@ -342,7 +387,7 @@ async fn a_name_with_an_open_and_a_closed_address_is_closed() {
     let names = NameServer::leading_to(vec![HERE, "10.0.0.1".parse().unwrap()]).await;
     let scanner = scanner_for(&names, &[target.entry()], |_| {}).await;
     let checked = check(&scanner, &format!("http://shop.example:{}/", target.address.port())).await;
-    failed(&checked, "DNS", "This address is not open to this service.");
+    failed(&checked, "DNS", NOWHERE);
     assert_eq!(target.connections(), 0);
 }
 
@@ -540,7 +585,7 @@ async fn only_so_many_ended_checks_are_kept() {
 async fn without_an_allow_list_nothing_of_this_machine_is_reached() {
     let scanner = spawn_scanner().await;
     let itself = scanner.base.clone();
-    failed(&check(&scanner, "http://localhost:8080/").await, "DNS", "This address is not open to this service.");
+    failed(&check(&scanner, "http://localhost:8080/").await, "DNS", NOWHERE);
     let checked = check(&scanner, &itself).await;
     failed(&checked, "POLICY", "not");
 }

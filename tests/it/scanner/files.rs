@@ -213,3 +213,54 @@ async fn a_file_name_cannot_lead_elsewhere() {
     assert!(!kept.contains(['/', '\\']), "{kept}");
     assert_eq!(left_behind(&scanner), (1, 0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_name_is_taken_as_it_was_sent_without_its_folders() {
+    let scanner = spawn_scanner().await;
+    let cases = [
+        (r#"filename="a %22quoted%22.jar""#, "a \"quoted\".jar"),
+        (r#"filename="say \"hi\".jar""#, "say \"hi\".jar"),
+        (r#"filename="line%0D%0Abreak.jar""#, "linebreak.jar"),
+        (r#"filename="50%20.jar""#, "50%20.jar"),
+        (r#"filename="C:\work\new\shop.jar""#, "shop.jar"),
+        (r#"filename="../../etc/passwd""#, "passwd"),
+        (r#"filename="订单.jar""#, "订单.jar"),
+        (r"filename=x.jar; filename*=utf-8''%e8%ae%a2%e5%8d%95.jar", "订单.jar"),
+        (r#"filename="..""#, "file"),
+        (r#"filename="""#, "file"),
+    ];
+    for (nth, (sent, kept)) in cases.into_iter().enumerate() {
+        let body = format!("--b\r\nContent-Disposition: form-data; name=\"file\"; {sent}\r\n\r\nbytes {nth}\r\n--b--\r\n");
+        let request = scanner.request(Method::POST, UPLOAD).bearer_auth(ACME);
+        let (status, body) = answer(request.header("content-type", "multipart/form-data; boundary=b").body(body)).await;
+        assert_eq!((status, &body["fileName"]), (StatusCode::OK, &json!(kept)), "{sent}: {body}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_in_the_data_folder_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scanner = spawn_scanner().await;
+    scanner.scanned(ACME, "shop.war", crate::support::jar::vulnerable_war()).await;
+    let (data, clock) = (scanner.data().to_owned(), scanner.clock.clone());
+    let record = tempfile::NamedTempFile::with_suffix(".json").unwrap();
+    let advisory = json!({"id": "GHSA-mine", "modified": "2026-01-01T00:00:00Z", "summary": "x", "severity": [], "affected": [{
+        "package": {"ecosystem": "Maven", "name": "com.example:a"},
+        "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]
+    }]});
+    std::fs::write(record.path(), advisory.to_string()).unwrap();
+    let path = record.path().to_owned();
+    tokio::task::spawn_blocking(move || cardea::scanner::import_advisories(&data, &path, &clock).unwrap()).await.unwrap();
+    let mut seen = Vec::new();
+    for entry in walkdir::WalkDir::new(scanner.data()).min_depth(1) {
+        let entry = entry.unwrap();
+        let wanted = if entry.file_type().is_dir() { 0o700 } else { 0o600 };
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, wanted, "{:o} of {}", mode, entry.path().display());
+        seen.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    for name in ["scanner.redb", "seal.key", "files", "incoming", "advisories", "advisories.jsonl"] {
+        assert!(seen.iter().any(|seen| seen == name), "{name}: {seen:?}");
+    }
+}

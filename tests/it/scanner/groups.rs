@@ -107,6 +107,7 @@ async fn artifacts_that_cannot_be_taken_are_told_and_the_others_are_scanned() {
             (9, "", 4000),
         ]
     );
+    assert_eq!(answer["failures"][3]["errDetail"], "This artifact stands in the group already, as artifact 2.");
     assert!(answer["failures"].as_array().unwrap().iter().all(|one| one["errDetail"].as_str().unwrap().ends_with('.')));
     let names: Vec<Value> =
         [scanner.ended(ACME, &tasks[0]).await, scanner.ended(ACME, &tasks[1]).await, scanner.ended(ACME, &tasks[2]).await]

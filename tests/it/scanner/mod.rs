@@ -10,6 +10,7 @@ mod diagnostics;
 mod files;
 mod groups;
 mod hostile;
+mod large_lists;
 mod logins;
 mod opening;
 mod ownership;

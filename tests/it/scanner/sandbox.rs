@@ -5,10 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use cardea::config::scanner::Sources;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
+use crate::support::scanner::{ACME, GLOBEX, TestScanner, answer, assert_refused, form, spawn_scanner_with};
 use crate::support::{eventually, jar};
 
 /// A program that takes the place of the analysis: a shell script that has already read its order.
@@ -20,9 +22,18 @@ fn script(folder: &TempDir, lines: &str) -> PathBuf {
 }
 
 async fn with_script(lines: &str) -> (TestScanner, TempDir) {
+    with_script_and(lines, |_| {}).await
+}
+
+/// The same with changed settings.
+async fn with_script_and(lines: &str, change: impl FnOnce(&mut Sources)) -> (TestScanner, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let program = script(&folder, lines);
-    (spawn_scanner_with(move |settings| settings.analysis.executable = Some(program)).await, folder)
+    let started = spawn_scanner_with(move |settings| {
+        settings.analysis.executable = Some(program);
+        change(&mut settings.archive.sources);
+    });
+    (started.await, folder)
 }
 
 async fn failed(scanner: &TestScanner) -> Value {
@@ -115,12 +126,15 @@ fn waiting(folder: &TempDir) -> Value {
     let pipe = folder.path().join("artifact.jar");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     json!({
-        "job": {"artifact": {"path": pipe, "name": "artifact.jar"}, "sources": []},
+        "work": {"Archive": {"artifact": {"path": pipe, "name": "artifact.jar"}, "sources": []}},
         "advisories": folder.path(),
         "limits": {"depth": 6, "entries": 1000, "inflated_bytes": 1_000_000, "nested_bytes": 1_000_000, "ratio": 200,
-            "ratio_from_bytes": 1_000_000, "seconds": 60, "sources": {"upload_bytes": 1, "analyses": 1, "wait_seconds": 1, "pom_bytes": 1,
-                "lock_bytes": 1, "poms": 1, "xml_depth": 1, "parents": 1, "dependencies": 1, "packages": 1, "issues": 1}},
-        "memory_bytes": 1_u64 << 30,
+            "ratio_from_bytes": 1_000_000, "seconds": 60, "sources": {"upload_bytes": 1, "analyses": 1, "analyses_per_account": 1,
+                "waiting": 1, "wait_seconds": 1, "seconds": 1, "memory_bytes": 1, "pom_bytes": 1, "lock_bytes": 1, "poms": 1,
+                "xml_depth": 1, "parents": 1, "dependencies": 1, "packages": 1, "issues": 1},
+            "call_graph": {"class_bytes": 1, "classes": 1, "methods": 1, "calls": 1, "name_bytes": 1, "steps": 1, "targets": 1,
+                "subclasses": 1, "chains": 1, "chain_steps": 2}},
+        "bounds": {"memory_bytes": 1_u64 << 30, "seconds": 60},
         "is_isolation_required": true,
     })
 }
@@ -167,4 +181,97 @@ async fn a_process_whose_service_was_killed_ends_by_itself() {
     // Whoever takes over orphans may not have looked yet: then it is a zombie.
     let ended = || fs::read_to_string(&status).map_or(true, |text| text.contains("State:\tZ"));
     eventually("the end of the process", async || ended().then_some(())).await;
+}
+
+const POM: &str = "/api/v1/sca/static-analyze/mvn";
+const A_POM: &[u8] = b"<project><groupId>g</groupId><artifactId>a</artifactId><version>1</version></project>";
+
+/// A script that notes its process and answers when a file `go` lies beside it.
+const WAITS: &str = "echo $$ >> \"$0.pids\"\nwhile [ ! -e \"$0.go\" ]; do sleep 0.05; done\necho '{\"Done\":\"emlw\"}'";
+
+async fn compose(scanner: &TestScanner, bearer: &str) -> (StatusCode, Value) {
+    answer(scanner.request(Method::POST, POM).bearer_auth(bearer).multipart(form("pom.xml", A_POM.to_vec()))).await
+}
+
+/// The processes of [`WAITS`] so far.
+fn processes(folder: &TempDir) -> Vec<PathBuf> {
+    let pids = fs::read_to_string(folder.path().join("analysis.sh.pids")).unwrap_or_default();
+    pids.lines().map(|pid| PathBuf::from(format!("/proc/{pid}"))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn poms_that_take_too_long_or_too_much_are_refused_with_what_to_do() {
+    let lines = "echo $$ >> \"$0.pids\"\nexec sleep 600";
+    let (scanner, folder) = with_script_and(lines, |sources| sources.seconds = 1).await;
+    let refused = compose(&scanner, ACME).await;
+    let words = refused.1["message"].as_str().unwrap();
+    assert!(words.contains("longer than 1 s") && words.contains("Send fewer poms at once"), "{words}");
+    assert_refused(refused, 400, 4000);
+    let process = processes(&folder).pop().unwrap();
+    eventually("the end of the process", async || (!process.exists()).then_some(())).await;
+    assert_eq!(fs::read_dir(scanner.data().join("incoming")).unwrap().count(), 0, "nothing of the upload stays");
+
+    let lines = "echo 'memory allocation of 99 bytes failed' >&2; kill -6 $$";
+    let (scanner, _folder) = with_script_and(lines, |sources| sources.memory_bytes = 64 << 20).await;
+    let refused = compose(&scanner, ACME).await;
+    let words = refused.1["message"].as_str().unwrap();
+    assert!(words.contains("more than 64 MiB of memory") && words.contains("Send fewer poms at once"), "{words}");
+    assert_refused(refused, 400, 4000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_of_poms_that_breaks_down_is_the_services_fault_and_the_service_stays() {
+    for lines in ["exit 101", "kill -9 $$", "echo no json", "echo '{\"Done\":\"no base64\"}'", "echo '{\"Unfit\":\"x\"}'"] {
+        let (scanner, _folder) = with_script(lines).await;
+        assert_refused(compose(&scanner, ACME).await, 500, 5000);
+        assert_eq!(scanner.post(ACME, "/api/v1/tasks/search", json!({})).await.0, StatusCode::OK, "{lines}");
+    }
+    let scanner = spawn_scanner_with(|settings| settings.analysis.executable = Some("/nowhere/cardea".into())).await;
+    assert_refused(compose(&scanner, ACME).await, 500, 5000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_takes_all_its_places_takes_none_of_another() {
+    let limits = |sources: &mut Sources| {
+        (sources.analyses, sources.analyses_per_account, sources.waiting) = (2, 1, 1);
+        sources.wait_seconds = 60;
+    };
+    let (scanner, folder) = with_script_and(WAITS, limits).await;
+    let started = async |count| {
+        eventually("the processes", async || (processes(&folder).len() == count).then_some(())).await;
+    };
+    let at_the_end = async {
+        started(1).await;
+        // One runs, one waits, the third one is told to come back; which of them that is does not matter.
+        let other = async {
+            let globex = compose(&scanner, GLOBEX);
+            let release = async {
+                started(2).await;
+                fs::write(folder.path().join("analysis.sh.go"), "").unwrap();
+            };
+            tokio::join!(globex, release).0
+        };
+        let third = scanner.request(Method::POST, POM).bearer_auth(ACME).multipart(form("pom.xml", A_POM.to_vec())).send();
+        let third = third.await.unwrap();
+        assert_eq!((third.status(), &third.headers()["retry-after"]), (StatusCode::TOO_MANY_REQUESTS, &"5".parse().unwrap()));
+        other.await
+    };
+    let second = async {
+        started(1).await;
+        compose(&scanner, ACME).await
+    };
+    let (first, second, other) = tokio::join!(compose(&scanner, ACME), second, async {
+        started(1).await;
+        // The second request is in the queue as soon as a further one finds it full.
+        eventually("a full queue", async || {
+            let probe = scanner.request(Method::POST, POM).bearer_auth(ACME).multipart(form("pom.xml", A_POM.to_vec()));
+            let probe = probe.timeout(std::time::Duration::from_millis(500)).send().await;
+            probe.is_ok_and(|answer| answer.status() == StatusCode::TOO_MANY_REQUESTS).then_some(())
+        })
+        .await;
+        at_the_end.await
+    });
+    for answer in [first, second, other] {
+        assert_eq!(answer.0, StatusCode::OK, "{}", answer.1);
+    }
 }

@@ -122,12 +122,13 @@ async fn a_scan_repeated_after_an_import_of_advisories_is_a_new_task() {
 async fn captured_sessions_are_not_echoed_and_nothing_of_them_lies_open() {
     let scanner = spawn_scanner().await;
     let hash = scanner.upload(ACME, "a.jar", jar::library("g", "a", "1")).await;
+    let source = scanner.upload(ACME, "src.zip", jar::archive(&[("a.txt", b"a".as_slice())])).await;
     let body = json!({
         "projectName": "a", "lang": "JAVA", "primarySourceCode": hash,
         "sandboxHomePageUrl": "https://user:hunter-secret@shop.example/",
         "sandboxAuthInfos": [{"roleName": "admin", "loginUrl": "https://shop.example/?t=hunter-secret", "originRequestData": {"cookies": [{"name": "sid", "value": "hunter-secret"}]}}],
         "poc": {"sandboxAuthHeaders": "Authorization: hunter-secret"},
-        "sourceCodeInfos": [{"type": "BACKEND", "sourceCode": hash, "fileName": "src.zip", "password": "hunter-secret"}]
+        "sourceCodeInfos": [{"type": "BACKEND", "sourceCode": source, "fileName": "src.zip", "password": "hunter-secret"}]
     });
     let (_, created) = scanner.post(ACME, CREATE, body).await;
     let task = scanner.ended(ACME, created["taskId"].as_str().unwrap()).await;

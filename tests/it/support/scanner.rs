@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use cardea::config::scanner::{
-    Account, Allowed, Analysis, Archive, Browser, Diagnostics, Groups, Isolation, Outbound, Ownership, Scanner as Settings,
-    Sessions, Shares, Sources, Upload,
+    Account, Allowed, Analysis, Archive, Browser, CallGraph, Diagnostics, Groups, Isolation, Outbound, Ownership,
+    Scanner as Settings, Sessions, Shares, Sources, Upload,
 };
 use cardea::platform::clock::{Clock, Timestamp};
 use cardea::platform::secret::Secret;
@@ -103,7 +103,11 @@ pub(crate) fn settings(data: &Path) -> Settings {
             sources: Sources {
                 upload_bytes: 32 << 20,
                 analyses: 2,
+                analyses_per_account: 2,
+                waiting: 8,
                 wait_seconds: 20,
+                seconds: 30,
+                memory_bytes: 1 << 30,
                 pom_bytes: 2 << 20,
                 lock_bytes: 32 << 20,
                 poms: 5000,
@@ -112,6 +116,18 @@ pub(crate) fn settings(data: &Path) -> Settings {
                 dependencies: 2_000_000,
                 packages: 200_000,
                 issues: 20_000,
+            },
+            call_graph: CallGraph {
+                class_bytes: 2 << 20,
+                classes: 200_000,
+                methods: 4_000_000,
+                calls: 8_000_000,
+                name_bytes: 256 << 20,
+                steps: 20_000_000,
+                targets: 8,
+                subclasses: 2000,
+                chains: 500,
+                chain_steps: 60,
             },
         },
         analysis: Analysis {
@@ -128,6 +144,7 @@ pub(crate) fn settings(data: &Path) -> Settings {
             name_servers: Vec::new(),
             connect_timeout_ms: 2000,
             lookup_timeout_ms: 2000,
+            closed_after_ms: 20,
             extra_roots_file: None,
         },
         diagnostics: Diagnostics { per_minute: 10, at_once: 2, seconds: 30, stage_seconds: 10, kept_minutes: 10, kept: 1000 },

@@ -7,7 +7,7 @@ use crate::gateway::domain::finding::Severity;
 use crate::gateway::domain::task::{Account, Counts, CreateFailure, Created, Statistics, StatisticsGroup, Status, Summary, Task};
 use crate::platform::hostile::Hostile;
 
-use super::{flag, id, ids, integer, list, objects, plain, text, texts, time, unsigned, unwrapped, without_secrets};
+use super::{flag, id, ids, integer, list, objects, text, texts, time, unsigned, unwrapped, without_secrets};
 
 /// A task of a list or in full; None without a usable id.
 pub(in crate::gateway::upstream) fn task(value: &Value) -> Option<Task> {
@@ -31,11 +31,19 @@ pub(in crate::gateway::upstream) fn task(value: &Value) -> Option<Task> {
         summary: value.get("summary").filter(|summary| summary.is_object()).map(summary),
         group: id(value, &["groupId", "taskGroupId"]),
         service: text(value, &["serviceName"]),
+        file: file_name(value, params),
         group_tasks: ids(value, &["groupTaskIds"]),
         accounts: objects(value, &["accounts"], account),
         params: shown(params),
         raw,
     })
+}
+
+/// The name of the artifact: beside the task, or as it was created with.
+fn file_name(task: &Value, params: &Value) -> Hostile {
+    let names = ["primarySourceCodeFileName", "javaPackageFileName", "fileName"];
+    let beside = text(task, &names);
+    if beside.is_empty() { text(params, &names) } else { beside }
 }
 
 /// Role and address of a login; the query of the address may hold what is no business of a page.
@@ -47,14 +55,14 @@ fn account(value: &Value) -> Option<Account> {
 }
 
 /// Parameters as names and values; nothing and empty lists are left out.
-fn shown(params: &Value) -> Vec<(Hostile, Hostile)> {
+fn shown(params: &Value) -> Vec<(Hostile, Value)> {
     let Some(params) = params.as_object() else {
         return Vec::new();
     };
     params
         .iter()
         .filter(|(_, value)| !value.is_null() && !value.as_array().is_some_and(Vec::is_empty))
-        .map(|(name, value)| (Hostile::new(name.clone()), plain(value)))
+        .map(|(name, value)| (Hostile::new(name.clone()), value.clone()))
         .collect()
 }
 

@@ -91,7 +91,7 @@ fn captured_sessions_never_leave_the_reader() {
     assert!(!format!("{task:?}").contains("c00kie"));
     assert_eq!(task.raw["params"]["originRequestData"]["text"], "{\"kept\":1}");
     assert_eq!(task.raw["params"]["poc"]["sandboxUrl"], "https://t.example");
-    assert!(task.params.iter().any(|(name, value)| name.raw() == "projectName" && value.raw() == "p"));
+    assert!(task.params.iter().any(|(name, value)| name.raw() == "projectName" && value == "p"));
     assert!(!task.params.iter().any(|(name, _)| name.raw() == "empty"));
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use actix_multipart::{Field, Multipart};
 use actix_web::dev::Payload;
-use actix_web::http::header::CONTENT_LENGTH;
+use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH};
 use actix_web::web::{Bytes, Data};
 use actix_web::{FromRequest, HttpRequest};
 use futures_util::{Stream, StreamExt as _};
@@ -22,6 +22,7 @@ use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::{Cut, too_large};
 use crate::gateway::web::error::WebError;
 use crate::platform::hostile::Hostile;
+use crate::platform::multipart;
 
 /// Bytes of one small field, and how many there may be.
 const FIELD: usize = 4096;
@@ -76,6 +77,8 @@ pub(in crate::gateway) struct UploadFile {
     part: Field,
     name: Hostile,
     idle: Duration,
+    /// Its beginning, which was read to see whether there is one.
+    first: Option<Bytes>,
     /// All of it was read; a part that has ended must not be asked again.
     ended: bool,
 }
@@ -92,10 +95,12 @@ impl UploadForm {
         while let Some(part) = moving(self.idle, self.form.next()).await? {
             let mut part = part.map_err(|_| WebError::bad_request(STOPPED))?;
             let name = part.name().unwrap_or_default().to_owned();
-            let file = part.content_disposition().and_then(|about| about.get_filename()).map(str::to_owned);
+            let file = part.headers().get(CONTENT_DISPOSITION).and_then(|sent| multipart::file_name(sent.as_bytes()));
             match file {
                 Some(file) if name == "file" && !file.is_empty() => {
-                    let file = UploadFile { _form: self.form, part, name: plain_name(&file), idle: self.idle, ended: false };
+                    let name = Hostile::new(file);
+                    let mut file = UploadFile { _form: self.form, part, name, idle: self.idle, first: None, ended: false };
+                    file.begin().await?;
                     return Ok((Fields(fields), Some(file)));
                 }
                 _ => {
@@ -131,8 +136,27 @@ impl UploadFile {
         &self.name
     }
 
+    /// Whether there is nothing in it.
+    pub(in crate::gateway) const fn is_empty(&self) -> bool {
+        self.first.is_none() && self.ended
+    }
+
+    /// Reads its first bytes.
+    async fn begin(&mut self) -> Result<(), WebError> {
+        while self.first.is_none() && !self.ended {
+            match moving(self.idle, self.part.next()).await? {
+                Some(chunk) => {
+                    let chunk = chunk.map_err(|_| WebError::bad_request(STOPPED))?;
+                    self.first = Some(chunk).filter(|chunk| !chunk.is_empty());
+                }
+                None => self.ended = true,
+            }
+        }
+        Ok(())
+    }
+
     /// Hands the bytes to `work` as they arrive. Ends when `work` does; the sender is slowed to its pace.
-    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, WebError>
+    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
@@ -148,7 +172,7 @@ impl UploadFile {
         if outcome.is_err() {
             self.discard().await;
         }
-        outcome.map_err(WebError::from)
+        outcome
     }
 
     /// Reads on for a moment and forgets, so that the sender is ready for an answer.
@@ -173,6 +197,11 @@ impl Stream for Chunks {
 
 /// From the browser into the channel, until the file ends, breaks or nobody takes any more.
 async fn pump(file: &mut UploadFile, sender: mpsc::Sender<Result<Bytes, Cut>>) {
+    if let Some(first) = file.first.take()
+        && sender.send(Ok(first)).await.is_err()
+    {
+        return;
+    }
     while !file.ended {
         let next = match timeout(file.idle, file.part.next()).await {
             Ok(Some(Ok(chunk))) => Ok(chunk),
@@ -211,23 +240,4 @@ async fn small(idle: Duration, part: &mut Field) -> Result<String, WebError> {
 
 async fn moving<T>(idle: Duration, next: impl Future<Output = T>) -> Result<T, WebError> {
     timeout(idle, next).await.map_err(|_| WebError::bad_request(STOPPED))
-}
-
-/// Some browsers send a path. Characters no file name has would end up in headers of the next request.
-fn plain_name(name: &str) -> Hostile {
-    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    Hostile::new(last.chars().filter(|c| !c.is_control() && *c != '"').take(200).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_name_is_a_name_and_nothing_more() {
-        assert_eq!(plain_name("C:\\work\\shop.war").raw(), "shop.war");
-        assert_eq!(plain_name("../../etc/a.jar").raw(), "a.jar");
-        assert_eq!(plain_name("a\r\nX: \"y\".jar").raw(), "aX: y.jar");
-        assert_eq!(plain_name("订单.jar").raw(), "订单.jar");
-    }
 }

@@ -1,45 +1,30 @@
 //! Accounts of a scan: the embedded browser for the page's script, the form for everybody.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::drafts::{Removed, at_step};
+use super::drafts::Removed;
+use super::steps::{At, Entry};
 use crate::gateway::domain::draft::{DraftId, Step};
+use crate::gateway::services::Services;
 use crate::gateway::services::accounts::{Problems, Typed};
 use crate::gateway::services::browsers::Opened;
-use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{CsrfHeader, Form, JsonBody, Path, SignedIn};
-use crate::gateway::web::page::{Flash, Frames, Page};
+use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::accounts::{List, TableAlone};
+use crate::gateway::web::views::accounts::TableAlone;
 
-/// The step. Of all pages only this one may embed the browser.
+/// The step.
 pub(in crate::gateway) async fn list(
     page: Page,
     SignedIn(actor): SignedIn,
     Path(id): Path<DraftId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    show(&page, &services, (&actor, &id), StatusCode::OK, None).await
-}
-
-async fn show(
-    page: &Page,
-    services: &Services,
-    (actor, id): (&Actor, &DraftId),
-    status: StatusCode,
-    refused: Option<(Typed, Problems)>,
-) -> Result<HttpResponse, WebError> {
-    let held = services.drafts.get(actor, id).await?;
-    let refused = refused.as_ref();
-    let view = List::new(page, &held, refused.map(|(typed, problems)| (typed, problems)));
-    let mut answer = page.show_as(status, &view)?;
-    answer.extensions_mut().insert(Frames(services.browsers.origins(&actor.principal.tenant).to_vec()));
-    Ok(answer)
+    At { page: &page, services: &services, actor: &actor, id: &id }.show(Entry::Accounts(None)).await
 }
 
 #[derive(Deserialize)]
@@ -67,21 +52,29 @@ pub(in crate::gateway) async fn add(
 ) -> Result<HttpResponse, WebError> {
     let Entered { v, role, own_role, url, cookies, headers } = entered;
     let typed = Typed { role: if role == "own" { own_role } else { role }, url, cookies, headers };
-    match services.accounts.add(&actor, (&id, &v), &typed).await.map_err(at_step(&id, Step::Accounts))? {
-        Ok(()) => Ok(page.go_with_news(&urls::step(&id, Step::Accounts), Flash::AccountSaved)),
-        Err(problems) => show(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, Some((typed, problems))).await,
+    let at = At { page: &page, services: &services, actor: &actor, id: &id };
+    match services.accounts.add(&actor, (&id, &v), &typed).await {
+        Ok(Ok(())) => Ok(page.go_with_news(&urls::step(&id, Step::Accounts), Flash::AccountSaved)),
+        Ok(Err(problems)) => at.mark(&v, Entry::Accounts(Some((typed, problems)))).await,
+        Err(error) => at.refuse(error, Entry::Accounts(Some((typed, Problems::default())))).await,
     }
 }
 
 /// Takes an account out.
 pub(in crate::gateway) async fn remove(
+    page: Page,
     SignedIn(actor): SignedIn,
     Path(id): Path<DraftId>,
     services: Data<Services>,
     Form(removed): Form<Removed>,
 ) -> Result<HttpResponse, WebError> {
-    services.accounts.remove(&actor, (&id, &removed.v), removed.row).await.map_err(at_step(&id, Step::Accounts))?;
-    Ok(see_other(&urls::step(&id, Step::Accounts)))
+    match services.accounts.remove(&actor, (&id, &removed.v), removed.row).await {
+        Ok(()) => Ok(see_other(&urls::step(&id, Step::Accounts))),
+        Err(error) => {
+            let at = At { page: &page, services: &services, actor: &actor, id: &id };
+            at.refuse(error, Entry::none(Step::Accounts)).await
+        }
+    }
 }
 
 /// `{"url", "origin"}` of a page to embed, or `{"message"}` why there is none.

@@ -2,21 +2,20 @@
 //! sent before.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::Data;
 
-use super::drafts::{Removed, at_step};
+use super::drafts::Removed;
+use super::steps::{At, Entry};
 use crate::gateway::domain::draft::{self, DraftId, SourceKind, Step};
-use crate::gateway::services::artifacts::{About, File, Problems};
-use crate::gateway::services::drafts::Held;
+use crate::gateway::services::Services;
+use crate::gateway::services::artifacts::{About, File, Problems, TWICE, holds};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::Announced;
-use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Fields, Form, Path, SignedIn, UploadFile, UploadForm};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::gateway::web::views::artifacts::{List, Sources, Typed};
+use crate::gateway::web::views::artifacts::Typed;
 use crate::platform::hostile::Hostile;
 
 /// The step with the files to scan.
@@ -26,12 +25,7 @@ pub(in crate::gateway) async fn list(
     Path(id): Path<DraftId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let held = services.drafts.get(&actor, &id).await?;
-    page.show(&view(&page, &services, &held, &Typed::default()))
-}
-
-fn view(page: &Page, services: &Services, held: &Held, typed: &Typed) -> List {
-    List::new(page, held, typed, (services.uploads.max_bytes(), services.drafts.settings().files))
+    At { page: &page, services: &services, actor: &actor, id: &id }.show(Entry::none(Step::Artifact)).await
 }
 
 /// Adds a file to scan.
@@ -43,17 +37,20 @@ pub(in crate::gateway) async fn add(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     let (fields, file) = form.read_checked().await?;
-    let (held, file) = current(&services, &actor, (&id, fields.get("v")), Step::Artifact, file).await?;
-    let mut typed = typed(&fields, file.as_ref());
+    let at = At { page: &page, services: &services, actor: &actor, id: &id };
+    let (version, mut typed) = (fields.get("v"), typed(&fields, file.as_ref()));
     let about = About::read(&typed.service, &typed.target);
     typed.problems = about.clone().err().unwrap_or_default();
     typed.problems.file = draft::artifact_name(&typed.file_name).err();
-    let Some(file) = received(&services, &actor, file, &mut typed).await? else {
-        return page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &view(&page, &services, &held, &typed));
+    let added = match (received(&at, (Step::Artifact, version), file, &mut typed).await, about) {
+        (Ok(Some(file)), Ok(about)) => services.artifacts.add(&actor, (&id, version), file, about).await,
+        (Ok(_), _) => return at.mark(version, Entry::Artifact(typed)).await,
+        (Err(error), _) => Err(error),
     };
-    let about = about.map_err(|_| WebError::internal("a problem was not told"))?;
-    services.artifacts.add(&actor, (&id, &held.version), file, about).await.map_err(at_step(&id, Step::Artifact))?;
-    Ok(see_other(&urls::step(&id, Step::Artifact)))
+    match added {
+        Ok(()) => Ok(see_other(&urls::step(&id, Step::Artifact))),
+        Err(error) => at.refuse(error, Entry::Artifact(typed)).await,
+    }
 }
 
 fn typed(fields: &Fields, file: Option<&UploadFile>) -> Typed {
@@ -68,66 +65,56 @@ fn typed(fields: &Fields, file: Option<&UploadFile>) -> Typed {
     }
 }
 
-/// The draft a form was made from; one that has changed since is told before its file is taken.
-async fn current(
-    services: &Services,
-    actor: &Actor,
-    (id, version): (&DraftId, &str),
-    step: Step,
-    file: Option<UploadFile>,
-) -> Result<(Held, Option<UploadFile>), WebError> {
-    let refused = match services.drafts.get(actor, id).await {
-        Ok(held) if held.version == version => return Ok((held, file)),
-        Ok(_) => Error::Stale,
-        Err(error) => error,
-    };
-    if let Some(file) = file {
-        file.discard().await;
-    }
-    Err(at_step(id, step)(refused))
-}
-
-/// Takes the file of a form whose fields are in order; without one, `typed` says what is missing.
+/// Takes the file of a form whose fields are in order, for a draft that is as the form has it and has room; without one,
+/// `typed` says what is missing. A file that was sent stands in `typed` as a hash from then on.
 async fn received(
-    services: &Services,
-    actor: &Actor,
+    at: &At<'_>,
+    (step, version): (Step, &str),
     file: Option<UploadFile>,
     typed: &mut Typed,
-) -> Result<Option<File>, WebError> {
+) -> Result<Option<File>, Error> {
+    let ready = at.services.artifacts.ready(at.actor, (at.id, version), step).await;
+    if file.as_ref().is_some_and(UploadFile::is_empty) {
+        typed.problems.file = Some(draft::EMPTY_FILE);
+    }
     let name = Hostile::from(typed.file_name.as_str());
     match file {
-        Some(file) if !typed.problems.is_empty() => {
-            file.discard().await;
-            // The browser does not keep a chosen file over a page.
-            typed.sha256.clear();
-            Ok(None)
-        }
+        Some(file) if ready.is_err() || !typed.problems.is_empty() => file.discard().await,
         Some(file) => {
             let announced = Announced { name: name.clone(), ..Announced::default() };
-            let sha256 = file.feed(|chunks| services.uploads.store(actor, &announced, chunks)).await?;
-            Ok(Some(File { sha256, name }))
+            let stored = file.feed(|chunks| at.services.uploads.store(at.actor, &announced, chunks)).await?;
+            stored.as_str().clone_into(&mut typed.sha256);
         }
-        None => match typed.sha256.parse() {
-            Ok(sha256) if typed.problems.is_empty() => Ok(Some(File { sha256, name })),
-            Ok(_) => Ok(None),
-            Err(_) => {
-                typed.problems.file = Some("Choose a file.");
-                typed.sha256.clear();
-                Ok(None)
-            }
-        },
+        None => {}
     }
+    let draft = ready?;
+    match typed.sha256.parse() {
+        Ok(sha256) if draft::is_of_nothing(&sha256) => typed.problems.file = Some(draft::EMPTY_FILE),
+        Ok(sha256) if holds(&draft, step, &sha256) => typed.problems.file = Some(TWICE),
+        Ok(sha256) if typed.problems.is_empty() => return Ok(Some(File { sha256, name })),
+        Ok(_) => return Ok(None),
+        Err(_) if typed.problems.file.is_none() => typed.problems.file = Some("Choose a file."),
+        Err(_) => {}
+    }
+    typed.sha256.clear();
+    Ok(None)
 }
 
 /// Takes a file out.
 pub(in crate::gateway) async fn remove(
+    page: Page,
     SignedIn(actor): SignedIn,
     Path(id): Path<DraftId>,
     services: Data<Services>,
     Form(removed): Form<Removed>,
 ) -> Result<HttpResponse, WebError> {
-    services.artifacts.remove(&actor, (&id, &removed.v), removed.row).await.map_err(at_step(&id, Step::Artifact))?;
-    Ok(see_other(&urls::step(&id, Step::Artifact)))
+    match services.artifacts.remove(&actor, (&id, &removed.v), removed.row).await {
+        Ok(()) => Ok(see_other(&urls::step(&id, Step::Artifact))),
+        Err(error) => {
+            let at = At { page: &page, services: &services, actor: &actor, id: &id };
+            at.refuse(error, Entry::none(Step::Artifact)).await
+        }
+    }
 }
 
 /// The step with source code.
@@ -137,8 +124,7 @@ pub(in crate::gateway) async fn sources(
     Path(id): Path<DraftId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let held = services.drafts.get(&actor, &id).await?;
-    page.show(&Sources::new(&page, &held, &Typed::default(), services.uploads.max_bytes()))
+    At { page: &page, services: &services, actor: &actor, id: &id }.show(Entry::none(Step::Source)).await
 }
 
 /// Adds source code.
@@ -150,25 +136,34 @@ pub(in crate::gateway) async fn add_source(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     let (fields, file) = form.read_checked().await?;
-    let (held, file) = current(&services, &actor, (&id, fields.get("v")), Step::Source, file).await?;
-    let mut typed = typed(&fields, file.as_ref());
+    let at = At { page: &page, services: &services, actor: &actor, id: &id };
+    let (version, mut typed) = (fields.get("v"), typed(&fields, file.as_ref()));
     typed.problems.file = draft::source_name(&typed.file_name).err();
     let kind = SourceKind::read(&typed.kind).unwrap_or(SourceKind::Backend);
-    let Some(file) = received(&services, &actor, file, &mut typed).await? else {
-        let view = Sources::new(&page, &held, &typed, services.uploads.max_bytes());
-        return page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &view);
+    let added = match received(&at, (Step::Source, version), file, &mut typed).await {
+        Ok(Some(file)) => services.artifacts.add_source(&actor, (&id, version), file, kind).await,
+        Ok(None) => return at.mark(version, Entry::Source(typed)).await,
+        Err(error) => Err(error),
     };
-    services.artifacts.add_source(&actor, (&id, &held.version), file, kind).await.map_err(at_step(&id, Step::Source))?;
-    Ok(see_other(&urls::step(&id, Step::Source)))
+    match added {
+        Ok(()) => Ok(see_other(&urls::step(&id, Step::Source))),
+        Err(error) => at.refuse(error, Entry::Source(typed)).await,
+    }
 }
 
 /// Takes source code out.
 pub(in crate::gateway) async fn remove_source(
+    page: Page,
     SignedIn(actor): SignedIn,
     Path(id): Path<DraftId>,
     services: Data<Services>,
     Form(removed): Form<Removed>,
 ) -> Result<HttpResponse, WebError> {
-    services.artifacts.remove_source(&actor, (&id, &removed.v), removed.row).await.map_err(at_step(&id, Step::Source))?;
-    Ok(see_other(&urls::step(&id, Step::Source)))
+    match services.artifacts.remove_source(&actor, (&id, &removed.v), removed.row).await {
+        Ok(()) => Ok(see_other(&urls::step(&id, Step::Source))),
+        Err(error) => {
+            let at = At { page: &page, services: &services, actor: &actor, id: &id };
+            at.refuse(error, Entry::none(Step::Source)).await
+        }
+    }
 }

@@ -1,19 +1,19 @@
 //! The target of a scan and its network check. What the page asks by itself takes `Watching`.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use serde::Deserialize;
 
-use super::drafts::at_step;
+use super::steps::{At, Entry};
 use crate::gateway::domain::draft::{self, DraftId, Step, Target};
+use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
-use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{CsrfHeader, Form, Path, SignedIn, Watching};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::gateway::web::views::diagnostics::{StagesAlone, Target as TargetPage, Typed};
+use crate::gateway::web::views::diagnostics::{StagesAlone, Typed};
+use crate::gateway::web::views::notice::Notice;
 
 /// The step.
 pub(in crate::gateway) async fn show(
@@ -22,19 +22,7 @@ pub(in crate::gateway) async fn show(
     Path(id): Path<DraftId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    again(&page, &services, (&actor, &id), StatusCode::OK, (None, String::new())).await
-}
-
-async fn again(
-    page: &Page,
-    services: &Services,
-    (actor, id): (&Actor, &DraftId),
-    status: StatusCode,
-    (typed, trouble): (Option<Typed>, String),
-) -> Result<HttpResponse, WebError> {
-    let held = services.drafts.get(actor, id).await?;
-    let look = services.diagnostics.look(actor, &held).await?;
-    page.show_as(status, &TargetPage::new(page, &held, &look, typed, trouble))
+    At { page: &page, services: &services, actor: &actor, id: &id }.show(Entry::Target(None)).await
 }
 
 #[derive(Deserialize)]
@@ -54,32 +42,32 @@ pub(in crate::gateway) async fn save(
     services: Data<Services>,
     Form(entered): Form<Entered>,
 ) -> Result<HttpResponse, WebError> {
-    let target = match read(entered.url, entered.login_url) {
-        Ok(target) => target,
-        Err(typed) => {
-            let shown = (Some(typed), String::new());
-            return again(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, shown).await;
-        }
-    };
+    let at = At { page: &page, services: &services, actor: &actor, id: &id };
+    let (typed, target) = read(entered.url, entered.login_url);
+    if typed.url_problem.or(typed.login_problem).is_some() {
+        return at.mark(&entered.v, Entry::Target(Some(typed))).await;
+    }
     let is_set = target.is_some();
     let keep = services.drafts.change(&actor, (&id, &entered.v), |draft| {
         draft.skipped.remove(&Step::Target);
         draft.target = target;
         Ok(())
     });
-    keep.await.map_err(at_step(&id, Step::Target))?;
-    if is_set { begin(&page, &services, &actor, &id).await } else { Ok(see_other(&urls::step(&id, Step::Target))) }
+    match keep.await {
+        Ok(()) if is_set => begin(&at).await,
+        Ok(()) => Ok(see_other(&urls::step(&id, Step::Target))),
+        Err(error) => at.refuse(error, Entry::Target(Some(typed))).await,
+    }
 }
 
-fn read(url: String, login_url: String) -> Result<Option<Target>, Typed> {
-    match (draft::address(&url), draft::address(&login_url)) {
-        (Ok(Some(url)), Ok(login_url)) => Ok(Some(Target { url, login_url })),
-        (Ok(None), Ok(None)) => Ok(None),
-        (checked, login) => {
-            let missing = matches!(checked, Ok(None)).then_some("Give the address of the target, too.");
-            Err(Typed { url, login_url, url_problem: checked.err().or(missing), login_problem: login.err() })
-        }
-    }
+/// The target as it was typed, with what is wrong with it; and, when nothing is, as it is kept. None without an address.
+fn read(url: String, login_url: String) -> (Typed, Option<Target>) {
+    let (checked, login) = (draft::address(&url), draft::address(&login_url));
+    let missing = checked == Ok(None) && login != Ok(None);
+    let url_problem = checked.as_ref().err().copied().or(missing.then_some("Give the address of the target, too."));
+    let typed = Typed { url, login_url, url_problem, login_problem: login.as_ref().err().copied() };
+    let target = checked.ok().flatten().map(|url| Target { url, login_url: login.ok().flatten() });
+    (typed, target)
 }
 
 #[derive(Deserialize)]
@@ -93,22 +81,22 @@ pub(in crate::gateway) async fn check(
     services: Data<Services>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    begin(&page, &services, &actor, &id).await
+    begin(&At { page: &page, services: &services, actor: &actor, id: &id }).await
 }
 
 /// Starts a check; when that does not work, the step says so and keeps what was entered.
-async fn begin(page: &Page, services: &Services, actor: &Actor, id: &DraftId) -> Result<HttpResponse, WebError> {
-    match services.diagnostics.start(actor, id).await {
-        Ok(()) => Ok(see_other(&urls::step(id, Step::Target))),
+async fn begin(at: &At<'_>) -> Result<HttpResponse, WebError> {
+    match at.services.diagnostics.start(at.actor, at.id).await {
+        Ok(()) => Ok(see_other(&urls::step(at.id, Step::Target))),
         Err(error @ (Error::Upstream(_) | Error::Unusable(_))) => {
             let refused = WebError::from(error);
             if refused.sign_in.is_some() {
                 return Err(refused);
             }
             let words = format!("The address is kept, but the check could not be started. {}", refused.words);
-            again(page, services, (actor, id), refused.status, (None, words)).await
+            at.tell((refused.status, Some(Notice::trouble(&words))), Entry::Target(None)).await
         }
-        Err(error) => Err(at_step(id, Step::Target)(error)),
+        Err(error) => at.refuse(error, Entry::Target(None)).await,
     }
 }
 

@@ -5,27 +5,17 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use serde::Deserialize;
 
+use super::steps::{At, Entry};
+use crate::contract::ids::Sha256;
 use crate::gateway::domain::draft::{self, DraftId, Step};
-use crate::gateway::services::artifacts::About;
+use crate::gateway::services::artifacts::{About, Names};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Form, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::drafts::{List, Options, Typed};
-use crate::platform::hostile::Hostile;
-
-/// An error of a step, with the way back to it.
-pub(super) fn at_step(id: &DraftId, step: Step) -> impl Fn(Error) -> WebError {
-    let back = urls::step(id, step);
-    move |error| {
-        // A draft that is not there has no page to go back to.
-        let gone = matches!(error, Error::NotFound);
-        let error = WebError::from(error);
-        if gone { error } else { error.back_to(back.clone()) }
-    }
-}
+use crate::gateway::web::views::drafts::{List, Typed, TypedName};
 
 /// A row somebody takes out of a step, and the version of the draft it was seen in.
 #[derive(Deserialize)]
@@ -101,13 +91,19 @@ pub(in crate::gateway) struct Skipped {
 
 /// Leaves a step out and goes on.
 pub(in crate::gateway) async fn skip(
+    page: Page,
     SignedIn(actor): SignedIn,
     Path(id): Path<DraftId>,
     services: Data<Services>,
     Form(skipped): Form<Skipped>,
 ) -> Result<HttpResponse, WebError> {
-    services.drafts.skip(&actor, (&id, &skipped.v), skipped.step).await.map_err(at_step(&id, skipped.step))?;
-    Ok(see_other(&urls::step(&id, skipped.step.next())))
+    match services.drafts.skip(&actor, (&id, &skipped.v), skipped.step).await {
+        Ok(()) => Ok(see_other(&urls::step(&id, skipped.step.next()))),
+        Err(error) => {
+            let at = At { page: &page, services: &services, actor: &actor, id: &id };
+            at.refuse(error, Entry::none(skipped.step)).await
+        }
+    }
 }
 
 /// The step of names.
@@ -117,11 +113,10 @@ pub(in crate::gateway) async fn options(
     Path(id): Path<DraftId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let held = services.drafts.get(&actor, &id).await?;
-    page.show(&Options::new(&page, &held, None))
+    At { page: &page, services: &services, actor: &actor, id: &id }.show(Entry::Options(None)).await
 }
 
-/// Keeps the names. Fields of artifacts repeat in their order.
+/// Keeps the names. Fields of artifacts repeat, each group of them led by the file it is about.
 pub(in crate::gateway) async fn save_options(
     page: Page,
     SignedIn(actor): SignedIn,
@@ -129,32 +124,38 @@ pub(in crate::gateway) async fn save_options(
     services: Data<Services>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<HttpResponse, WebError> {
-    let all = |name: &str| fields.iter().filter(|(field, _)| field == name).map(|(_, value)| value.clone()).collect::<Vec<_>>();
-    let first = |name: &str| all(name).into_iter().next().unwrap_or_default();
-    let (version, typed) = (first("v"), read(first("project"), all("service"), all("target")));
-    match typed {
-        Ok(named) => {
-            services.artifacts.describe(&actor, (&id, &version), named).await.map_err(at_step(&id, Step::Options))?;
-            Ok(see_other(&urls::step(&id, Step::Check)))
-        }
-        Err(typed) => {
-            let held = services.drafts.get(&actor, &id).await?;
-            page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &Options::new(&page, &held, Some(typed)))
-        }
+    let at = At { page: &page, services: &services, actor: &actor, id: &id };
+    let first = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone()).unwrap_or_default();
+    let (version, project) = (first("v"), first("project"));
+    let (typed, checked) = read(project, &fields);
+    let Some(named) = checked else {
+        return at.mark(&version, Entry::Options(Some(typed))).await;
+    };
+    match services.artifacts.describe(&actor, (&id, &version), named).await {
+        Ok(()) => Ok(see_other(&urls::step(&id, Step::Check))),
+        Err(error) => at.refuse(error, Entry::Options(Some(typed))).await,
     }
 }
 
-/// All names checked, or all of them as typed with what is wrong.
-fn read(project: String, services: Vec<String>, targets: Vec<String>) -> Result<(Hostile, Vec<About>), Typed> {
-    let checked = draft::project(&project);
-    let pairs: Vec<_> = services.into_iter().zip(targets).collect();
-    let about: Vec<_> = pairs.iter().map(|(service, target)| About::read(service, target)).collect();
-    match (checked, about.iter().all(Result::is_ok)) {
-        (Ok(project), true) => Ok((project, about.into_iter().flatten().collect())),
-        (checked, _) => {
-            let artifacts = pairs.into_iter().zip(about);
-            let artifacts = artifacts.map(|((service, target), about)| (service, target, about.err().unwrap_or_default()));
-            Err(Typed { project, problem: checked.err(), artifacts: artifacts.collect() })
+/// Names as they were typed, with what is wrong with them; and as they are kept, when nothing is.
+fn read(project: String, fields: &[(String, String)]) -> (Typed, Option<Names>) {
+    let mut artifacts: Vec<TypedName> = Vec::new();
+    for (name, value) in fields {
+        match (name.as_str(), artifacts.last_mut()) {
+            ("file", _) => artifacts.push(TypedName { file: value.clone(), ..TypedName::default() }),
+            ("service", Some(last)) => last.service.clone_from(value),
+            ("target", Some(last)) => last.target.clone_from(value),
+            _ => {}
         }
     }
+    let (checked, mut about) = (draft::project(&project), Vec::new());
+    for one in &mut artifacts {
+        match (one.file.parse::<Sha256>(), About::read(&one.service, &one.target)) {
+            (Ok(file), Ok(checked)) => about.push((file, checked)),
+            (_, checked) => one.problems = checked.err().unwrap_or_default(),
+        }
+    }
+    let typed = Typed { project, problem: checked.as_ref().err().copied(), artifacts };
+    let named = checked.ok().filter(|_| about.len() == typed.artifacts.len()).map(|project| (project, about));
+    (typed, named)
 }

@@ -19,7 +19,7 @@ pub(in crate::gateway) async fn show(
     Path(id): Path<GroupId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let group = services.groups.open(&actor, &id).await?;
+    let group = services.groups.show(&actor, &id).await?;
     page.show(&GroupPage::new(page.chrome("Group of tasks", "tasks"), &group))
 }
 
@@ -50,7 +50,7 @@ pub(in crate::gateway) async fn ask_delete(
     Path(id): Path<GroupId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let group = services.groups.open(&actor, &id).await?;
+    let group = services.groups.show(&actor, &id).await?;
     page.show(&DeletePage::new(page.chrome("Delete this group?", "tasks"), &group))
 }
 

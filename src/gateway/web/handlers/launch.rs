@@ -5,15 +5,17 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use serde::Deserialize;
 
-use super::drafts::at_step;
+use super::steps::{At, Entry};
 use crate::gateway::domain::draft::{DraftId, Step};
+use crate::gateway::services::Services;
+use crate::gateway::services::error::Error;
 use crate::gateway::services::launch::Outcome;
-use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Form, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::launch::Check;
+use crate::gateway::web::views::launch::Confirmed;
+use crate::gateway::web::views::notice::Notice;
 
 /// The step.
 pub(in crate::gateway) async fn show(
@@ -22,23 +24,11 @@ pub(in crate::gateway) async fn show(
     Path(id): Path<DraftId>,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    again(&page, &services, (&actor, &id), StatusCode::OK, (String::new(), false)).await
-}
-
-async fn again(
-    page: &Page,
-    services: &Services,
-    (actor, id): (&Actor, &DraftId),
-    status: StatusCode,
-    (problem, sure_problem): (String, bool),
-) -> Result<HttpResponse, WebError> {
-    let held = services.drafts.get(actor, id).await?;
-    let look = services.diagnostics.look(actor, &held).await?;
-    page.show_as(status, &Check::new(page, &held, &look, problem, sure_problem))
+    At { page: &page, services: &services, actor: &actor, id: &id }.show(Entry::none(Step::Check)).await
 }
 
 #[derive(Deserialize)]
-pub(in crate::gateway) struct Confirmed {
+pub(in crate::gateway) struct Sent {
     v: String,
     /// Checked: the target is no production system.
     #[serde(default)]
@@ -51,20 +41,25 @@ pub(in crate::gateway) async fn start(
     SignedIn(actor): SignedIn,
     Path(id): Path<DraftId>,
     services: Data<Services>,
-    Form(confirmed): Form<Confirmed>,
+    Form(sent): Form<Sent>,
 ) -> Result<HttpResponse, WebError> {
+    let at = At { page: &page, services: &services, actor: &actor, id: &id };
     let held = services.drafts.get(&actor, &id).await?;
-    if !held.draft.targets().is_empty() && confirmed.sure.is_empty() {
-        return again(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, (String::new(), true)).await;
+    let confirmed = Confirmed { sure: !sent.sure.is_empty(), missing: false };
+    if !held.draft.targets().is_empty() && !confirmed.sure {
+        return at.mark(&sent.v, Entry::Check(Confirmed { missing: true, ..confirmed })).await;
     }
-    match services.launch.start(&actor, (&id, &confirmed.v)).await.map_err(at_step(&id, Step::Check))? {
-        Outcome::Started { group: Some(group), .. } => Ok(page.go_with_news(&urls::group(&group), Flash::ScansStarted)),
-        Outcome::Started { first, group: None } => Ok(see_other(&urls::task(&first))),
-        Outcome::Partly => Ok(see_other(&urls::step(&id, Step::Check))),
-        Outcome::OwnershipMissing => Ok(see_other(&format!("{}?missing=1", urls::step(&id, Step::Ownership)))),
-        Outcome::Refused(words) => {
-            let words = format!("The scanning service refused the scan: {}", words.short(300));
-            again(&page, &services, (&actor, &id), StatusCode::UNPROCESSABLE_ENTITY, (words, false)).await
+    match services.launch.start(&actor, (&id, &sent.v)).await {
+        Ok(Outcome::Started { group: Some(group), .. }) => Ok(page.go_with_news(&urls::group(&group), Flash::ScansStarted)),
+        Ok(Outcome::Started { first, group: None }) => Ok(see_other(&urls::task(&first))),
+        Ok(Outcome::Partly) => Ok(see_other(&urls::step(&id, Step::Check))),
+        Ok(Outcome::OwnershipMissing) => Ok(see_other(&format!("{}?missing=1", urls::step(&id, Step::Ownership)))),
+        Ok(Outcome::Refused(words)) => {
+            let notice = Notice::not_started(format!("The scanning service refused the scan: {}", words.short(300)));
+            at.tell((StatusCode::UNPROCESSABLE_ENTITY, Some(notice)), Entry::Check(confirmed)).await
         }
+        // What the person confirmed was another draft than the one the page shows now.
+        Err(error @ Error::Stale(_)) => at.refuse(error, Entry::none(Step::Check)).await,
+        Err(error) => at.refuse(error, Entry::Check(confirmed)).await,
     }
 }

@@ -19,5 +19,6 @@ pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
+mod steps;
 pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod uploads;

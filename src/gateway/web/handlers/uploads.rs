@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::contract::ids::Sha256;
+use crate::gateway::domain::draft::EMPTY_FILE;
 use crate::gateway::services::Services;
 use crate::gateway::services::uploads::Announced;
 use crate::gateway::web::error::WebError;
@@ -38,6 +39,9 @@ pub(in crate::gateway) async fn store(
 ) -> Result<HttpResponse, WebError> {
     let (_, file) = form.read().await?;
     let file = file.ok_or_else(|| WebError::bad_request("The form holds no file."))?;
+    if file.is_empty() {
+        return Err(WebError::bad_request(EMPTY_FILE));
+    }
     let announced = Announced { name: file.name().clone(), sha256: wanted.sha256, force: wanted.force };
     let stored = file.feed(|chunks| services.uploads.store(&actor, &announced, chunks)).await?;
     Ok(HttpResponse::Ok().json(json!({ "sha256": stored })))

@@ -2,14 +2,14 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue, REFERER};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 
 use crate::gateway::session::{Portal, SignedIn};
 use crate::gateway::web::context::{Context, is_public};
-use crate::gateway::web::error::{WebError, see_other};
+use crate::gateway::web::error::{Told, WebError, see_other};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::View as _;
 use crate::gateway::web::views::errors::{ErrorPage, Link};
@@ -23,16 +23,16 @@ pub(in crate::gateway) async fn error_page(
     let failure = answer.response().extensions().get::<WebError>().cloned();
     let failure = match failure {
         Some(failure) => failure,
+        None if answer.response().extensions().contains::<Told>() => {
+            if let Some(Told(failure)) = answer.response().extensions().get::<Told>() {
+                log(failure);
+            }
+            return Ok(answer.map_into_boxed_body());
+        }
         None if needs_words(&answer) => WebError::of_status(answer.status()),
         None => return Ok(answer.map_into_boxed_body()),
     };
-    if let Some(cause) = &failure.cause {
-        if failure.status.is_server_error() {
-            tracing::error!(status = failure.status.as_u16(), cause, "refused");
-        } else {
-            tracing::info!(status = failure.status.as_u16(), cause, "refused");
-        }
-    }
+    log(&failure);
     let (request, old) = answer.into_parts();
     let mut new = render(&request, &failure);
     for (name, value) in old.headers() {
@@ -41,6 +41,16 @@ pub(in crate::gateway) async fn error_page(
         }
     }
     Ok(ServiceResponse::new(request, new))
+}
+
+fn log(failure: &WebError) {
+    if let Some(cause) = &failure.cause {
+        if failure.status.is_server_error() {
+            tracing::error!(status = failure.status.as_u16(), cause, "refused");
+        } else {
+            tracing::info!(status = failure.status.as_u16(), cause, "refused");
+        }
+    }
 }
 
 /// Who reads the error page. The session gives itself back before the page is made, so its user is noted inside of it.
@@ -91,15 +101,7 @@ fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
         let page = page(request, failure).render().unwrap_or_else(|_| failure.title.to_owned());
         return answer.content_type("text/html; charset=utf-8").body(page);
     }
-    let body = serde_json::json!({
-        "type": "about:blank",
-        "title": failure.title,
-        "status": failure.status.as_u16(),
-        "detail": failure.words,
-        "message": failure.words,
-        "login_url": failure.sign_in,
-        "request_id": Context::of(request).request_id,
-    });
+    let body = failure.problem(&Context::of(request).request_id);
     answer.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/problem+json"))).body(body.to_string())
 }
 
@@ -113,14 +115,25 @@ fn wants_page(request: &HttpRequest) -> bool {
     }
 }
 
+/// The page of ours a form was on, without script or memory: as the browser says.
+fn form_page(request: &HttpRequest, origin: &str) -> Option<String> {
+    let referer = request.headers().get(REFERER)?.to_str().ok()?;
+    let path = referer.strip_prefix(origin)?;
+    (path.starts_with('/') && !path.starts_with("//")).then(|| path.to_owned())
+}
+
 fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     let context = Context::of(request);
     let public = is_public(request);
     let user = if public { None } else { request.extensions().get::<Reader>().map(|reader| reader.0.clone()) };
     let site = context.site.as_ref();
-    let mut links = Vec::new();
-    if let Some(back) = &failure.back {
-        links.push(Link { label: "Back to the page", href: back.to_string() });
+    let mut links: Vec<Link> = failure.ways.iter().map(|(label, href)| Link { label, href: href.clone() }).collect();
+    let readable = matches!(*request.method(), Method::GET | Method::HEAD);
+    if failure.status == StatusCode::SERVICE_UNAVAILABLE && readable {
+        let here = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        links.push(Link { label: "Load this page again", href: here.to_owned() });
+    } else if let (true, Some(href)) = (links.is_empty() && !readable, form_page(request, &context.origin)) {
+        links.push(Link { label: "Back to the page", href });
     }
     if failure.status == StatusCode::UNAUTHORIZED {
         links.push(Link { label: "Sign in", href: urls::LOGIN.to_owned() });
@@ -138,7 +151,8 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
             user: user.as_ref().map(|user| UserView::of(&user.principal)),
             request_id: context.request_id,
             flash: None,
-            offers_sign_in: site.is_some() && !public,
+            // While the store is away nobody can sign in, and whoever is signed in still is.
+            offers_sign_in: site.is_some() && !public && failure.status != StatusCode::SERVICE_UNAVAILABLE,
         },
         title: failure.title,
         words: &failure.words,

@@ -17,6 +17,7 @@ use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use super::rig;
+use crate::config::gateway::Gateway as Settings;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
@@ -209,6 +210,11 @@ pub(super) struct Bench {
 impl Bench {
     /// Tenants `acme` (https) and `globex` (http) at the same service.
     pub(super) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// The same with other settings.
+    pub(super) fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
         let fake = State::default();
         let address = service(&fake);
         let folder = tempfile::tempdir().unwrap();
@@ -218,6 +224,7 @@ impl Bench {
         });
         let built = rig::rig(&tenants, &json!({"form_bytes": 65536}), folder.path(), &clock, |settings| {
             settings.tenants.get_mut("globex").unwrap().public_url = "http://globex.example".to_owned();
+            adjust(settings);
         });
         let Parts { services, sessions, sites, .. } = built.parts;
         Self { fake, clock, services, sessions, sites, tokens: built.tokens, vault: built.vault, _folder: folder }

@@ -29,7 +29,7 @@ fn a_form_without_script_uploads_and_a_scan_of_one_file_goes_straight_to_the_sta
     assert_eq!(bench.service.files.lock().unwrap().as_slice(), std::slice::from_ref(&hash));
     let created = bench.service.created.lock().unwrap()[0].clone();
     assert_eq!(created, json!({"projectName": "shop.war", "lang": "JAVA", "primarySourceCode": hash}));
-    assert_eq!(bench.get(&format!("{draft}/check")).status, 404, "a started draft is gone");
+    assert_eq!(bench.get(&format!("{draft}/check")).status, 410, "a started draft is gone");
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_file_that_cannot_be_used_comes_back_with_what_was_typed_and_nothing_is_stor
     let names = bench.step(
         &draft,
         "options",
-        &format!("project={}&service=a&target=&service=b&target=nonsense&service=c&target=", "x".repeat(201)),
+        &format!("project={}&file={}&service=b&target=nonsense", "x".repeat(201), hex(&sha256(&[1]))),
     );
     assert_eq!(names.status, 422);
     assert!(names.text().contains("at most 200 characters") && names.text().contains("value=\"nonsense\""), "{}", names.text());

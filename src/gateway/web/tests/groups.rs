@@ -41,6 +41,31 @@ fn a_group_is_one_page_with_numbers_of_all_and_a_status_of_each() {
 }
 
 #[test]
+fn parts_without_a_service_name_are_told_apart_by_their_files() {
+    let bench = Bench::new();
+    let part = |id: &str, file: &str| {
+        let mut part = task(id, Some("g1"), "", "SUCCESS");
+        part["projectName"] = json!("shop");
+        part["params"] = json!({"originRequestData": {"primarySourceCodeFileName": file}});
+        part
+    };
+    *bench.service.tasks.lock().unwrap() = vec![part("a", "orders<b>.war"), part("bb", "payments.jar"), part("ccc", "")];
+    for path in ["/groups/g1", "/groups/g1/delete"] {
+        let page = bench.get(path).text();
+        assert!(page.contains("orders&#60;b&#62;.war") && page.contains("payments.jar"), "{page}");
+        assert_eq!(page.matches(">shop<").count(), 3, "the project stands beside each: {page}");
+    }
+    let named = {
+        let mut named = part("d", "web.war");
+        named["serviceName"] = json!("web");
+        named
+    };
+    bench.service.tasks.lock().unwrap().push(named);
+    let page = bench.get("/groups/g1").text();
+    assert!(page.contains(">web</a><br><span class=\"quiet small\">web.war</span>"), "{page}");
+}
+
+#[test]
 fn the_list_shows_which_tasks_belong_together_and_can_be_narrowed_to_them() {
     let bench = shop();
     let all = bench.get("/tasks").text();
@@ -102,4 +127,28 @@ fn accounts_of_a_target_show_role_and_address_and_nothing_that_was_captured() {
     let page = bench.get("/tasks/alone").text();
     assert!(page.contains("admin&#60;script&#62;") && page.contains("<code>https://shop.example/login</code>"), "{page}");
     assert!(!page.contains("TOPSECRET"), "{page}");
+}
+
+#[test]
+fn the_error_page_of_a_form_leads_back_to_the_page_the_form_was_on_and_to_no_other_place() {
+    let bench = shop();
+    let send = |referer: &str| {
+        let body = format!("csrf={}&tasks=2", bench.csrf);
+        let more = format!(
+            "referer: {referer}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n",
+            body.len()
+        );
+        bench.send(&bench.head("POST", "/groups/g1/delete", &more), body.as_bytes())
+    };
+    let back = send("http://acme.example/groups/g1/delete");
+    assert!(back.status == 409 && back.text().contains("href=\"/groups/g1/delete\">Back to the page"), "{}", back.text());
+    for foreign in [
+        "http://evil.example/x",
+        "http://acme.example.evil.example/x",
+        "http://acme.example//evil.example",
+        "javascript:alert(1)",
+    ] {
+        let page = send(foreign).text();
+        assert!(!page.contains("Back to the page") && !page.contains("evil.example"), "{page}");
+    }
 }

@@ -112,7 +112,11 @@ async fn search(request: HttpRequest, body: Bytes, service: Data<Service>) -> Ht
     }
     let (page, size) = (sent["page"].as_u64().unwrap(), sent["size"].as_u64().unwrap());
     let (total, first) = (rows.len(), usize::try_from(page * size).unwrap());
-    let data: Vec<Value> = rows.into_iter().skip(first).take(usize::try_from(size).unwrap()).collect();
+    let mut data: Vec<Value> = rows.into_iter().skip(first).take(usize::try_from(size).unwrap()).collect();
+    // Rows of a list do not tell what a task was created with.
+    for row in data.iter_mut().filter_map(Value::as_object_mut) {
+        row.remove("params");
+    }
     HttpResponse::Ok().json(json!({ "data": data, "total": total }))
 }
 

@@ -260,3 +260,27 @@ fn a_session_whose_token_is_no_good_goes_to_the_provider_and_not_in_circles() {
     // Without need the provider is left alone.
     assert_eq!(bench.get("/auth/login?return_to=%2Ftasks").header("location"), "/tasks");
 }
+
+#[test]
+fn settings_of_a_scan_are_told_in_plain_words_and_never_as_code() {
+    let bench = Bench::new();
+    let origin = json!({"projectName": "<script>alert(1)</script>", "lang": "JAVA", "primarySourceCodeFileName": "shop.war",
+        "sandboxHomePageUrl": "https://a.example/app?key=TOPSECRET", "enableDeepLook": true, "nothing": [],
+        "sourceCodeInfos": [{"type": "BACKEND", "sourceCode": "0".repeat(64), "fileName": "code.zip"},
+            {"type": "FRONTEND", "fileName": "<img src=x onerror=alert(2)>.zip"}]});
+    *bench.service.tasks.lock().unwrap() = vec![json!({"taskId": "t1", "projectName": "shop", "taskStatus": "FAILED",
+        "params": {"originRequestData": origin}})];
+    let page = bench.get("/tasks/t1").text();
+    for words in [
+        "<dt>Source code</dt><dd>Part: Backend; File: code.zip<br>Part: Frontend; File: &#60;img src=x onerror=alert(2)&#62;.zip</dd>",
+        "<dt>Address of the deployed service</dt><dd>https://a.example/app (with a query that is not shown)</dd>",
+        "<dt>Enable deep look</dt><dd>yes</dd>",
+        "<dt>Language</dt><dd>Java</dd>",
+        "&#60;script&#62;alert(1)",
+    ] {
+        assert!(page.contains(words), "{words} in {page}");
+    }
+    for bad in ["[{", "&#34;type", "TOPSECRET", "<script>alert", "<img"] {
+        assert!(!page.contains(bad), "{bad} in {page}");
+    }
+}

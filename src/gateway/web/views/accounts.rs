@@ -4,7 +4,8 @@ use askama::Template;
 
 use super::drafts::{Frame, chrome};
 use super::layout::Chrome;
-use super::words::{When, count};
+use super::notice::Notice;
+use super::words::{When, bare_address, count};
 use crate::gateway::domain::account::{Account, MAX_ROLE};
 use crate::gateway::domain::draft::{Draft, Step};
 use crate::gateway::services::accounts::{Problems, Typed};
@@ -17,6 +18,7 @@ use crate::platform::hostile::Hostile;
 pub(in crate::gateway) struct Row {
     index: usize,
     url: String,
+    has_query: bool,
     role: String,
     holds: String,
     way: &'static str,
@@ -25,9 +27,11 @@ pub(in crate::gateway) struct Row {
 
 impl Row {
     fn of(index: usize, account: &Account) -> Self {
+        let (url, has_query) = bare_address(&account.url, 120);
         Self {
             index,
-            url: Hostile::from(account.url.as_str()).short(120),
+            url,
+            has_query,
             role: role(&account.role),
             holds: holds(account),
             way: if account.typed { "typed in" } else { "from the browser" },
@@ -115,15 +119,16 @@ pub(in crate::gateway) struct Form {
     url_problem: Option<&'static str>,
     cookie_problems: Vec<String>,
     header_problems: Vec<String>,
-    wrong: bool,
+    /// It holds what was just typed.
+    is_typed: bool,
 }
 
 impl List {
     /// `refused` is what was just typed and cannot be used; it is shown this once and was not kept.
-    pub(in crate::gateway) fn new(page: &Page, held: &Held, refused: Option<(&Typed, &Problems)>) -> Self {
-        let chrome = chrome(page, Step::Accounts, refused.is_some());
+    pub(in crate::gateway) fn new(page: &Page, held: &Held, notice: Option<Notice>, refused: Option<&(Typed, Problems)>) -> Self {
+        let chrome = chrome(page, Step::Accounts, notice.is_some());
         Self {
-            frame: Frame::new(held, Step::Accounts),
+            frame: Frame::new(held, Step::Accounts, notice),
             table: Table::new(&chrome, held),
             start: start(&held.draft),
             open_at: urls::draft(urls::DRAFT_BROWSER, &held.draft.id),
@@ -135,7 +140,7 @@ impl List {
 }
 
 impl Form {
-    fn new(draft: &Draft, refused: Option<(&Typed, &Problems)>) -> Self {
+    fn new(draft: &Draft, refused: Option<&(Typed, Problems)>) -> Self {
         let Some((typed, problems)) = refused else {
             return Self {
                 role: "admin".to_owned(),
@@ -147,7 +152,7 @@ impl Form {
                 url_problem: None,
                 cookie_problems: Vec::new(),
                 header_problems: Vec::new(),
-                wrong: false,
+                is_typed: false,
             };
         };
         let lines = |field: &str| {
@@ -165,7 +170,7 @@ impl Form {
             headers: typed.headers.clone(),
             role_problem: problems.role,
             url_problem: problems.url,
-            wrong: true,
+            is_typed: true,
         }
     }
 }

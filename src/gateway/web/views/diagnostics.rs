@@ -4,6 +4,8 @@ use askama::Template;
 
 use super::drafts::{Frame, chrome};
 use super::layout::Chrome;
+use super::notice::Notice;
+use super::words::address;
 use crate::gateway::domain::diagnosis::{Diagnosis, Outcome, Stage, State};
 use crate::gateway::domain::draft::Step;
 use crate::gateway::services::diagnostics::Look;
@@ -142,37 +144,42 @@ pub(in crate::gateway) struct Target {
     chrome: Chrome,
     frame: Frame,
     typed: Typed,
-    wrong: bool,
     /// A target is kept, so it can be checked.
     is_kept: bool,
     stages: Stages,
     stages_at: String,
     repeat_at: String,
     check_at: String,
-    /// Why a check could not be started; empty when it could.
-    trouble: String,
 }
 
 impl Target {
     /// `typed` is what was refused; none shows what is kept.
-    pub(in crate::gateway) fn new(page: &Page, held: &Held, look: &Look, typed: Option<Typed>, trouble: String) -> Self {
-        let wrong = typed.is_some();
+    pub(in crate::gateway) fn new(page: &Page, held: &Held, notice: Option<Notice>, look: &Look, typed: Option<Typed>) -> Self {
+        let notice = notice.map(|notice| if typed.is_some() { notice.beside(kept_now(held)) } else { notice });
         let kept = || {
             let target = held.draft.target.clone();
             let login_url = target.as_ref().and_then(|target| target.login_url.clone()).unwrap_or_default();
             Typed { url: target.map(|target| target.url).unwrap_or_default(), login_url, ..Typed::default() }
         };
         Self {
-            chrome: chrome(page, Step::Target, wrong),
-            frame: Frame::new(held, Step::Target),
+            chrome: chrome(page, Step::Target, notice.is_some()),
+            frame: Frame::new(held, Step::Target, notice),
             typed: typed.unwrap_or_else(kept),
-            wrong,
             is_kept: held.draft.target.is_some(),
             stages: Stages::of(look),
             stages_at: urls::draft(urls::DRAFT_TARGET_STAGES, &held.draft.id),
             repeat_at: urls::draft(urls::DRAFT_TARGET_REPEAT, &held.draft.id),
             check_at: urls::draft(urls::DRAFT_TARGET_CHECK, &held.draft.id),
-            trouble,
         }
     }
+}
+
+/// What the draft has now.
+fn kept_now(held: &Held) -> Vec<(&'static str, String)> {
+    let target = held.draft.target.as_ref();
+    let shown = |url: Option<&String>| url.map(|url| address(url, 200)).unwrap_or_default();
+    vec![
+        ("Target address now", shown(target.map(|target| &target.url))),
+        ("Sign-in address now", shown(target.and_then(|target| target.login_url.as_ref()))),
+    ]
 }

@@ -3,7 +3,8 @@
 use askama::Template;
 
 use super::layout::Chrome;
-use super::words::{When, count};
+use super::notice::Notice;
+use super::words::{When, address, count};
 use crate::gateway::domain::draft::{Artifact, Draft, MAX_SERVICE_NAME, Step, StepState};
 use crate::gateway::services::artifacts::Problems as AboutProblems;
 use crate::gateway::services::drafts::Held;
@@ -52,10 +53,12 @@ pub(in crate::gateway) struct Frame {
     pub(in crate::gateway) has_accounts: bool,
     /// Something was entered in this step.
     pub(in crate::gateway) done: bool,
+    /// Why the step is shown once more.
+    pub(in crate::gateway) notice: Option<Notice>,
 }
 
 impl Frame {
-    pub(in crate::gateway) fn new(held: &Held, step: Step) -> Self {
+    pub(in crate::gateway) fn new(held: &Held, step: Step, notice: Option<Notice>) -> Self {
         let Held { draft, notes, version } = held;
         let number = |step: Step| Step::ALL.into_iter().position(|one| one == step).unwrap_or_default() + 1;
         let link = |one: Step| {
@@ -83,6 +86,7 @@ impl Frame {
             has_accounts: !draft.accounts.is_empty(),
             may_skip: step.may_be_skipped(),
             done: draft.state(step, notes) == StepState::Done,
+            notice,
         }
     }
 }
@@ -160,6 +164,7 @@ fn holds(draft: &Draft) -> String {
 
 /// One artifact in the step of names.
 pub(in crate::gateway) struct Named {
+    sha256: String,
     file: String,
     service: String,
     target: String,
@@ -170,8 +175,17 @@ pub(in crate::gateway) struct Named {
 pub(in crate::gateway) struct Typed {
     pub(in crate::gateway) project: String,
     pub(in crate::gateway) problem: Option<&'static str>,
-    /// Service, own target, and what is wrong with them, in the order of the artifacts.
-    pub(in crate::gateway) artifacts: Vec<(String, String, AboutProblems)>,
+    pub(in crate::gateway) artifacts: Vec<TypedName>,
+}
+
+/// What was typed for one artifact.
+#[derive(Default)]
+pub(in crate::gateway) struct TypedName {
+    /// The SHA-256 of its file.
+    pub(in crate::gateway) file: String,
+    pub(in crate::gateway) service: String,
+    pub(in crate::gateway) target: String,
+    pub(in crate::gateway) problems: AboutProblems,
 }
 
 #[derive(Template)]
@@ -182,36 +196,59 @@ pub(in crate::gateway) struct Options {
     project: String,
     problem: Option<&'static str>,
     artifacts: Vec<Named>,
+    /// Names that were typed for files that are in the draft no longer.
+    left: Vec<String>,
     longest: usize,
-    wrong: bool,
 }
 
 impl Options {
-    pub(in crate::gateway) fn new(page: &Page, held: &Held, typed: Option<Typed>) -> Self {
-        let wrong = typed.is_some();
-        let Typed { project, problem, artifacts } = typed.unwrap_or_else(|| as_kept(&held.draft));
-        let named = |(artifact, (service, target, problems)): (&Artifact, (String, String, AboutProblems))| Named {
-            file: artifact.file_name.short(120),
-            service,
-            target,
-            problems,
-        };
+    /// `typed` is what was refused; none shows what is kept.
+    pub(in crate::gateway) fn new(page: &Page, held: &Held, notice: Option<Notice>, typed: Option<Typed>) -> Self {
+        let notice = notice.map(|notice| if typed.is_some() { notice.beside(now(&held.draft)) } else { notice });
+        let Typed { project, problem, artifacts: mut typed } = typed.unwrap_or_else(|| as_kept(&held.draft));
+        let mut named = Vec::new();
+        for artifact in &held.draft.artifacts {
+            let at = typed.iter().position(|one| one.file == artifact.sha256.as_str());
+            let TypedName { service, target, problems, .. } = at.map_or_else(|| kept(artifact), |at| typed.remove(at));
+            let (sha256, file) = (artifact.sha256.as_str().to_owned(), artifact.file_name.short(120));
+            named.push(Named { sha256, file, service, target, problems });
+        }
+        let left = typed.into_iter().flat_map(|one| [one.service, one.target]).filter(|text| !text.trim().is_empty());
         Self {
-            chrome: chrome(page, Step::Options, wrong),
-            frame: Frame::new(held, Step::Options),
+            chrome: chrome(page, Step::Options, notice.is_some()),
+            frame: Frame::new(held, Step::Options, notice),
             project,
             problem,
-            artifacts: held.draft.artifacts.iter().zip(artifacts).map(named).collect(),
+            artifacts: named,
+            left: left.map(|text| Hostile::from(text).short(200)).collect(),
             longest: MAX_SERVICE_NAME,
-            wrong,
         }
     }
 }
 
+/// What the draft has now.
+fn now(draft: &Draft) -> Vec<(&'static str, String)> {
+    let names = draft.artifacts.iter().filter(|one| !one.service.is_empty() || one.target.is_some()).map(|one| {
+        let target = one.target.as_deref().map(|target| format!(" at {}", address(target, 200))).unwrap_or_default();
+        format!("{}: {}{target}", one.file_name.short(80), one.service.short(MAX_SERVICE_NAME))
+    });
+    let services = names.collect::<Vec<_>>().join(", ");
+    let mut now = vec![("Project name now", draft.project.short(200))];
+    if !services.is_empty() {
+        now.push(("Services now", services));
+    }
+    now
+}
+
+fn kept(artifact: &Artifact) -> TypedName {
+    TypedName {
+        file: artifact.sha256.as_str().to_owned(),
+        service: artifact.service.raw().to_owned(),
+        target: artifact.target.clone().unwrap_or_default(),
+        problems: AboutProblems::default(),
+    }
+}
+
 fn as_kept(draft: &Draft) -> Typed {
-    let about = |artifact: &Artifact| {
-        let service = Hostile::raw(&artifact.service).to_owned();
-        (service, artifact.target.clone().unwrap_or_default(), AboutProblems::default())
-    };
-    Typed { project: draft.project.raw().to_owned(), problem: None, artifacts: draft.artifacts.iter().map(about).collect() }
+    Typed { project: draft.project.raw().to_owned(), problem: None, artifacts: draft.artifacts.iter().map(kept).collect() }
 }

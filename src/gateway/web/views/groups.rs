@@ -17,9 +17,10 @@ use crate::platform::hostile::Hostile;
 /// A task of the group.
 struct Row {
     href: String,
-    /// The service it is about, else its project.
+    /// The service it is about, else its file, else its project.
     name: String,
-    project: String,
+    /// File and project, where they are not the name.
+    beside: Vec<String>,
     status: Badge,
     findings: String,
     /// Why it failed; empty when it did not.
@@ -36,8 +37,11 @@ struct ReportLink {
 
 impl Row {
     fn of(task: &Task) -> Self {
-        let project = project(task, 120);
-        let name = if task.service.is_empty() { project.clone() } else { task.service.short(120) };
+        let mut names = vec![task.service.short(120), task.file.short(120), project(task, 120)];
+        names.retain(|name| !name.is_empty());
+        names.dedup();
+        let beside = names.split_off(names.len().min(1));
+        let name = names.pop().unwrap_or_default();
         Self {
             href: urls::task(&task.id),
             status: Badge::of(&task.status),
@@ -48,7 +52,7 @@ impl Row {
                 _ => String::new(),
             },
             reports: if task.status == Status::Done { reports(task, &name) } else { Vec::new() },
-            project: if name == project { String::new() } else { project },
+            beside,
             name,
         }
     }

@@ -6,13 +6,13 @@ use super::accounts::role;
 use super::artifacts::kind;
 use super::drafts::{Frame, chrome, name};
 use super::layout::Chrome;
-use super::words::When;
+use super::notice::Notice;
+use super::words::{When, address};
 use crate::gateway::domain::draft::{Artifact, Step, origin};
 use crate::gateway::services::diagnostics::Look;
 use crate::gateway::services::drafts::Held;
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::platform::hostile::Hostile;
 
 /// A part of the summary.
 pub(in crate::gateway) struct Part {
@@ -50,23 +50,30 @@ pub(in crate::gateway) struct Check {
     /// Empty without a target.
     target: String,
     button: String,
-    /// Why nothing was started; empty at first.
-    problem: String,
-    sure_problem: bool,
+    confirmed: Confirmed,
+}
+
+/// What a person says before the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::gateway) struct Confirmed {
+    /// The target is no production system.
+    pub(in crate::gateway) sure: bool,
+    /// That was to be said and was not.
+    pub(in crate::gateway) missing: bool,
 }
 
 impl Check {
-    pub(in crate::gateway) fn new(page: &Page, held: &Held, look: &Look, problem: String, sure_problem: bool) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, held: &Held, notice: Option<Notice>, look: &Look, confirmed: Confirmed) -> Self {
         let draft = &held.draft;
         let refused = |artifact: &Artifact| {
             artifact.refused.as_ref().map(|words| RefusedRow { file: artifact.file_name.short(120), words: words.short(300) })
         };
         let started = draft.started.iter().map(|one| StartedRow { file: one.file_name.short(120), href: urls::task(&one.task) });
         let count = draft.artifacts.len();
-        let targets: Vec<String> = draft.targets().into_iter().map(|url| Hostile::from(url).short(200)).collect();
+        let targets: Vec<String> = draft.targets().into_iter().map(|url| address(url, 200)).collect();
         Self {
-            chrome: chrome(page, Step::Check, !problem.is_empty() || sure_problem),
-            frame: Frame::new(held, Step::Check),
+            chrome: chrome(page, Step::Check, notice.is_some()),
+            frame: Frame::new(held, Step::Check, notice),
             parts: Step::ALL.into_iter().filter_map(|step| part(held, step, look)).collect(),
             started: started.collect(),
             refused: draft.artifacts.iter().filter_map(refused).collect(),
@@ -74,15 +81,14 @@ impl Check {
             artifact_step: urls::step(&draft.id, Step::Artifact),
             target: targets.join(", "),
             button: if count > 1 { format!("Start {count} scans as a group") } else { "Start the scan".to_owned() },
-            problem,
-            sure_problem,
+            confirmed,
         }
     }
 }
 
 fn part(held: &Held, step: Step, look: &Look) -> Option<Part> {
     let draft = &held.draft;
-    let plain = |text: &str| Hostile::from(text).short(200);
+    let plain = |text: &str| address(text, 200);
     let (title, lines, none) = match step {
         Step::Artifact => ("What is scanned", draft.artifacts.iter().map(artifact).collect(), "No file yet."),
         Step::Target => {
@@ -129,7 +135,7 @@ fn artifact(artifact: &Artifact) -> String {
         line = format!("{line}, service {}", artifact.service.short(80));
     }
     if let Some(target) = &artifact.target {
-        line = format!("{line}, target {}", Hostile::from(target.as_str()).short(200));
+        line = format!("{line}, target {}", address(target, 200));
     }
     line
 }

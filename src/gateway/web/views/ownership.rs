@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::drafts::{Frame, chrome};
 use super::layout::Chrome;
+use super::notice::Notice;
 use super::words::When;
 use crate::gateway::domain::draft::{NotedChallenge, Step, origin};
 use crate::gateway::services::drafts::Held;
@@ -25,8 +26,8 @@ pub(in crate::gateway) struct Content {
 pub(in crate::gateway) struct Looked {
     /// The content was not found; the service's words may follow.
     pub(in crate::gateway) not_yet: Option<Hostile>,
-    /// Why nothing could be looked for.
-    pub(in crate::gateway) trouble: String,
+    /// The service refused to start without proof.
+    pub(in crate::gateway) is_missing: bool,
 }
 
 /// A domain to prove.
@@ -49,7 +50,6 @@ pub(in crate::gateway) struct Show {
     places: Vec<Place>,
     content: Option<Content>,
     not_yet: Option<String>,
-    trouble: String,
     /// The service refused to start without proof.
     is_missing: bool,
 }
@@ -58,9 +58,9 @@ impl Show {
     pub(in crate::gateway) fn new(
         page: &Page,
         held: &Held,
+        notice: Option<Notice>,
         challenge: Option<&NotedChallenge>,
         looked: Looked,
-        is_missing: bool,
     ) -> Self {
         let place = |url: &str| {
             let origin = origin(url);
@@ -76,16 +76,15 @@ impl Show {
             expires: When::of(Some(challenge.expires)),
             download: urls::draft(urls::DRAFT_OWNERSHIP_FILE, &held.draft.id),
         });
-        let wrong = looked.not_yet.is_some() || !looked.trouble.is_empty();
+        let wrong = looked.not_yet.is_some() || notice.is_some();
         Self {
             chrome: chrome(page, Step::Ownership, wrong),
-            frame: Frame::new(held, Step::Ownership),
+            frame: Frame::new(held, Step::Ownership, notice),
             places: held.draft.targets().into_iter().map(place).collect(),
             target_step: urls::step(&held.draft.id, Step::Target),
             content,
             not_yet: looked.not_yet.map(|words| words.short(400)),
-            trouble: looked.trouble,
-            is_missing,
+            is_missing: looked.is_missing,
         }
     }
 }

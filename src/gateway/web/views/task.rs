@@ -9,6 +9,7 @@ use super::chart::Chart;
 use super::finding_body::Fact;
 use super::layout::Chrome;
 use super::pager::grouped;
+use super::settings::{Setting, settings, text_of};
 use super::task_tabs::{Here, Tabs};
 use super::tasks::project;
 use super::words::{Badge, ReachView, SeverityView, When, count};
@@ -24,8 +25,8 @@ use crate::platform::hostile::Hostile;
 
 /// Archives that could not be identified and are named on the page.
 const NAMED: usize = 200;
-/// Characters of one setting.
-const SETTING: usize = 500;
+/// Characters of an account's address.
+const ADDRESS: usize = 500;
 
 #[derive(Template)]
 #[template(path = "tasks/show.html")]
@@ -52,7 +53,7 @@ pub(in crate::gateway) struct TaskPage {
     accounts: Vec<(String, String)>,
     created: When,
     facts: Vec<Fact>,
-    settings: Vec<(String, String)>,
+    settings: Vec<Setting>,
 }
 
 /// The group a task is in.
@@ -130,10 +131,10 @@ impl TaskPage {
             summary: task.summary.as_ref().map(SummaryView::new),
             tabs: Tabs::new(task, overview.counts.as_ref(), &overview.parts, Here::Summary),
             group: GroupBox::of(task),
-            accounts: task.accounts.iter().map(|account| (account.role.short(80), account.address.short(SETTING))).collect(),
+            accounts: task.accounts.iter().map(|account| (account.role.short(80), account.address.short(ADDRESS))).collect(),
             created: When::of(task.created),
             facts: facts(task),
-            settings: task.params.iter().map(|(name, value)| (label(name), value.short(SETTING))).collect(),
+            settings: settings(task),
         }
     }
 }
@@ -243,26 +244,13 @@ fn facts(task: &Task) -> Vec<Fact> {
         ("Created by", task.created_by.text(), false),
         ("Started", time(task.executed), false),
         ("Ended", time(task.ended), false),
-        ("Language", task.lang.text(), false),
+        ("Language", text_of(task.lang.raw()), false),
         ("Task id", Hostile::from(task.id.as_str()).text(), true),
     ];
     all.into_iter()
         .filter(|(_, value, _)| !value.trim().is_empty())
         .map(|(name, value, is_code)| Fact { name, value, is_code })
         .collect()
-}
-
-/// Names of the interface in plain words; others as they are.
-fn label(name: &Hostile) -> String {
-    match name.raw() {
-        "primarySourceCode" | "javaPackage" => "SHA-256 of the file".to_owned(),
-        "primarySourceCodeFileName" | "javaPackageFileName" => "File".to_owned(),
-        "sandboxHomePageUrl" => "Address of the deployed service".to_owned(),
-        "sandboxTargetServiceUrl" => "Target address".to_owned(),
-        "projectName" => "Project".to_owned(),
-        "lang" => "Language".to_owned(),
-        _ => name.short(80),
-    }
 }
 
 /// One event of the live status, as `portal.js` reads it.

@@ -92,9 +92,10 @@ fn task(evil: &str, status: Status) -> Task {
         }),
         group: Some(group_id(evil)),
         service: text(),
+        file: text(),
         group_tasks: vec!["t1".parse().unwrap(), "t2".parse().unwrap()],
         accounts: vec![Account { role: text(), address: text() }],
-        params: vec![(text(), text())],
+        params: vec![(text(), json!(evil)), (text(), json!([{ evil: evil }, [evil], 1]))],
         raw: json!({}),
     }
 }

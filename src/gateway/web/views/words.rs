@@ -8,6 +8,7 @@ use crate::gateway::domain::finding::{Reachability, Severity};
 use crate::gateway::domain::finding_filter::Reached;
 use crate::gateway::domain::task::Status;
 use crate::platform::clock::Timestamp;
+use crate::platform::hostile::Hostile;
 
 const DAY_AND_TIME: &[BorrowedFormatItem<'_>] =
     format_description!("[day padding:none] [month repr:short] [year], [hour]:[minute] UTC");
@@ -118,6 +119,18 @@ pub(in crate::gateway) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// An address for eyes: without its query and fragment, which may hold secrets, and with a word where there is one.
+pub(in crate::gateway) fn address(address: &str, limit: usize) -> String {
+    let (shown, is_cut) = bare_address(address, limit);
+    if is_cut { format!("{shown} (with a query that is not shown)") } else { shown }
+}
+
+/// The same in two parts: the address, and whether it has more than is shown.
+pub(in crate::gateway) fn bare_address(address: &str, limit: usize) -> (String, bool) {
+    let bare = address.split(['?', '#']).next().unwrap_or_default();
+    (Hostile::from(bare).short(limit), bare.len() < address.len())
+}
+
 /// A name in pieces between which a line may break: after colons and slashes.
 pub(in crate::gateway) fn breakable(name: &str) -> Vec<String> {
     name.split_inclusive([':', '/']).map(str::to_owned).collect()
@@ -147,5 +160,14 @@ mod tests {
         assert_eq!(bytes(999), "999 bytes");
         assert_eq!(bytes(1_450_000), "1.4 MB");
         assert_eq!(count(1, "finding", "findings"), "1 finding");
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_secret_in_it() {
+        assert_eq!(address("https://a.example/app", 40), "https://a.example/app");
+        for secret in ["?token=s3cr3t", "#s3cr3t", "?a=1#s3cr3t"] {
+            let shown = address(&format!("https://a.example/app{secret}"), 40);
+            assert_eq!(shown, "https://a.example/app (with a query that is not shown)");
+        }
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DatabaseError;
 use super::model::Advisory;
-use crate::platform::random;
+use crate::platform::{private, random};
 
 const FILE: &str = "advisories.jsonl";
 const LOCK: &str = "import.lock";
@@ -89,7 +89,7 @@ pub(super) fn write(folder: &Path, mut snapshot: Snapshot) -> Result<(), Databas
 }
 
 fn write_lines(path: &Path, snapshot: &Snapshot) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create_new(path)?);
+    let mut out = BufWriter::new(private::create_new(path)?);
     serde_json::to_writer(&mut out, &snapshot.header)?;
     out.write_all(b"\n")?;
     for advisory in &snapshot.advisories {
@@ -108,8 +108,8 @@ impl ImportLock {
     pub(super) fn take(folder: &Path) -> Result<Self, DatabaseError> {
         let path: PathBuf = folder.join(LOCK);
         let open = || {
-            fs::create_dir_all(folder)?;
-            let file = File::options().create(true).truncate(false).write(true).open(&path)?;
+            private::folder(folder)?;
+            let file = private::open(&path)?;
             file.lock()?;
             Ok(file)
         };

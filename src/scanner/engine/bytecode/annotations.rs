@@ -1,6 +1,7 @@
 //! Reads annotations from the bytes of their attribute: types, and the texts of their elements. Bounded in depth.
 
 use super::hidden::{Texts, u16_at};
+use super::room::Room;
 
 /// Annotations inside annotations.
 const DEEPEST: u8 = 16;
@@ -26,11 +27,12 @@ struct Reader<'a> {
     texts: &'a Texts,
     bytes: &'a [u8],
     at: usize,
+    room: &'a mut Room,
 }
 
 /// The annotations of an attribute; what cannot be read ends the list.
-pub(super) fn read(class: &[u8], texts: &Texts, bytes: &[u8]) -> Vec<Annotation> {
-    let mut reader = Reader { class, texts, bytes, at: 0 };
+pub(super) fn read(class: &[u8], texts: &Texts, bytes: &[u8], room: &mut Room) -> Vec<Annotation> {
+    let mut reader = Reader { class, texts, bytes, at: 0, room };
     let mut all = Vec::new();
     for _ in 0..reader.u16().unwrap_or(0) {
         let mut one = Annotation::default();
@@ -57,12 +59,21 @@ impl<'a> Reader<'a> {
     fn annotation(&mut self, into: &mut Annotation, depth: u8) -> Option<()> {
         let class = self.text()?;
         if depth == 0 {
+            self.room.take(&[class])?;
             into.class = class.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or(class).to_owned();
         }
         for _ in 0..self.u16()? {
             let name = self.text()?;
             self.value(into, name, depth)?;
         }
+        Some(())
+    }
+
+    /// Takes a text in as a value of the element `name`.
+    fn keep(&mut self, into: &mut Annotation, name: &str) -> Option<()> {
+        let text = self.text()?;
+        self.room.take(&[name, text])?;
+        into.values.push((name.to_owned(), text.to_owned()));
         Some(())
     }
 
@@ -74,13 +85,11 @@ impl<'a> Reader<'a> {
         self.at += 1;
         match tag {
             b's' => {
-                let text = self.text()?.to_owned();
-                into.values.push((name.to_owned(), text));
+                self.keep(into, name)?;
             }
             b'e' => {
                 self.u16()?;
-                let text = self.text()?.to_owned();
-                into.values.push((name.to_owned(), text));
+                self.keep(into, name)?;
             }
             // What lies deeper keeps the outer element's name: WebInitParam and the like are not looked at.
             b'@' => self.annotation(&mut Annotation::default(), depth + 1)?,

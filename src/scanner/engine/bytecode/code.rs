@@ -5,12 +5,15 @@ use quick_xml::events::Event;
 
 use super::graph::Graph;
 use super::paths::Paths;
+use crate::config::scanner::CallGraph as Bounds;
+use crate::scanner::engine::budget::Budget;
+use crate::scanner::engine::xml_text::decoded;
 
 /// Servlets and patterns of one descriptor.
 const MOST_MAPPED: usize = 2000;
 
 /// The code of an artifact.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::scanner::engine) struct Code {
     pub(in crate::scanner::engine) graph: Graph,
     /// Paths of archives, `app.war!/WEB-INF/lib/x.jar`; classes name their archive by place.
@@ -24,6 +27,16 @@ pub(in crate::scanner::engine) struct Code {
 }
 
 impl Code {
+    pub(in crate::scanner::engine) fn new(bounds: Bounds) -> Self {
+        let (archives, mains, mapped) = (Vec::new(), Vec::new(), Vec::new());
+        Self { graph: Graph::new(bounds), archives, mains, mapped, is_wired: false, is_application: false }
+    }
+
+    /// The bounds it was made with.
+    pub(in crate::scanner::engine) const fn bounds(&self) -> &Bounds {
+        &self.graph.bounds
+    }
+
     /// The place of the archive at `path`.
     pub(in crate::scanner::engine) fn archive(&mut self, path: &str) -> u32 {
         self.archives.push(path.to_owned());
@@ -50,16 +63,17 @@ impl Code {
 
     /// An XML file of the application: the deployment descriptor, or beans of a Spring context.
     pub(in crate::scanner::engine) fn xml(&mut self, name: &str, content: &[u8]) {
+        let text = decoded(content);
         if name == "WEB-INF/web.xml" {
             self.is_application = true;
-            self.web_xml(content);
+            self.web_xml(&text);
         } else {
-            self.is_wired |= content.windows(23).any(|part| part == b"springframework.org/sch");
+            self.is_wired |= text.contains("springframework.org/sch");
         }
     }
 
-    fn web_xml(&mut self, content: &[u8]) {
-        let mut reader = Reader::from_reader(content);
+    fn web_xml(&mut self, text: &str) {
+        let mut reader = Reader::from_str(text);
         let (mut field, mut name, mut classes, mut patterns) = (String::new(), String::new(), Vec::new(), Vec::new());
         loop {
             match reader.read_event() {
@@ -79,6 +93,7 @@ impl Code {
                 Ok(_) => {}
             }
             if classes.len() + patterns.len() > MOST_MAPPED {
+                self.graph.is_cut = true;
                 break;
             }
         }
@@ -89,9 +104,9 @@ impl Code {
         }
     }
 
-    /// Follows all calls from all entry points.
-    pub(in crate::scanner::engine) fn paths(&self) -> Paths<'_> {
+    /// Follows all calls from all entry points, as long as there is time.
+    pub(in crate::scanner::engine) fn paths(&self, budget: &Budget<'_>) -> Paths<'_> {
         let any_main = self.mains.is_empty() && self.is_application;
-        Paths::search(&self.graph, &self.mains, &self.mapped, any_main)
+        Paths::search(&self.graph, (&self.mains, any_main), &self.mapped, budget)
     }
 }

@@ -3,6 +3,7 @@
 use super::annotations::Annotation;
 use super::graph::{Graph, MethodId};
 use super::reader::{Class, Method};
+use crate::scanner::engine::budget::Pace;
 
 const SPRING: &str = "org/springframework/web/bind/annotation/";
 const JAX_RS: [&str; 2] = ["javax/ws/rs/", "jakarta/ws/rs/"];
@@ -120,10 +121,19 @@ fn join(prefix: &str, path: &str) -> String {
 }
 
 /// What begins the application, HTTP first. `mains`: the classes that manifests start (dotted); `mapped`: servlet classes
-/// (dotted) and their patterns from deployment descriptors; `any_main`: whether every main of the application counts.
-pub(super) fn all(graph: &Graph, mains: &[String], mapped: &[(String, String)], any_main: bool) -> Vec<Entry> {
+/// (dotted) and their patterns from deployment descriptors; `any_main`: whether every main of the application counts. What
+/// there is no time for is left out.
+pub(super) fn all(
+    graph: &Graph,
+    (mains, any_main): (&[String], bool),
+    mapped: &[(String, String)],
+    pace: &mut Pace<'_>,
+) -> Vec<Entry> {
     let mut found = Vec::new();
     for entry in &graph.entries {
+        if !pace.spend(mains.len() + mapped.len()) {
+            break;
+        }
         let Some(class) = graph.methods.get(entry.method as usize).and_then(|method| graph.classes.get(method.class as usize))
         else {
             continue;
@@ -133,7 +143,7 @@ pub(super) fn all(graph: &Graph, mains: &[String], mapped: &[(String, String)], 
             EntryKind::Handler => found.push(entry.clone()),
             EntryKind::Servlet => {
                 let pattern = mapped.iter().find(|(name, _)| *name == dotted).map(|(_, pattern)| pattern.clone());
-                if (class.is_application || pattern.is_some()) && graph.is_below(class.name, &SERVLETS) {
+                if (class.is_application || pattern.is_some()) && graph.is_below(class.name, &SERVLETS, pace) {
                     let path = if entry.path.is_empty() { pattern.unwrap_or_default() } else { entry.path.clone() };
                     found.push(Entry { path, ..entry.clone() });
                 }

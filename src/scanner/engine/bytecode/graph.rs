@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::Bounds;
 use super::entries::{self, Entry};
 use super::names::{Name, Names};
 use super::reader::{self, Call};
+use crate::config::scanner::CallGraph as Bounds;
+use crate::scanner::engine::budget::Pace;
 
 /// What loads code by name.
 const LOADERS: [(&str, &str); 5] = [
@@ -56,9 +57,9 @@ pub(super) struct CallEdge {
 }
 
 /// The graph.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::scanner::engine) struct Graph {
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     pub(super) names: Names,
     pub(super) classes: Vec<ClassNode>,
     pub(super) methods: Vec<MethodNode>,
@@ -73,13 +74,24 @@ pub(in crate::scanner::engine) struct Graph {
 }
 
 impl Graph {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            names: Names::default(),
+            classes: Vec::new(),
+            methods: Vec::new(),
+            calls: Vec::new(),
+            by_name: HashMap::new(),
+            children: HashMap::new(),
+            entries: Vec::new(),
+            damaged: 0,
+            is_cut: false,
+        }
+    }
+
     /// Bytes of the largest class that is read.
     pub(in crate::scanner::engine) fn most_bytes(&self) -> u64 {
         self.bounds.class_bytes
-    }
-
-    pub(super) fn steps(&self) -> usize {
-        self.bounds.steps
     }
 
     /// Notes a class that could not be read.
@@ -89,7 +101,7 @@ impl Graph {
 
     /// Takes a class in; `bytes` are changed on the way.
     pub(in crate::scanner::engine) fn add(&mut self, bytes: &mut [u8], archive: u32, is_application: bool) {
-        if self.classes.len() >= self.bounds.classes || self.calls.len() >= self.bounds.calls {
+        if self.is_full() {
             self.is_cut = true;
             return;
         }
@@ -97,6 +109,7 @@ impl Graph {
             self.damaged += 1;
             return;
         };
+        self.is_cut |= class.is_cut;
         let name = self.names.name(&class.name);
         if self.by_name.contains_key(&name) {
             return;
@@ -109,6 +122,10 @@ impl Graph {
         }
         let first = count(self.methods.len());
         for method in &class.methods {
+            if self.is_full() {
+                self.is_cut = true;
+                break;
+            }
             let start = count(self.calls.len());
             let is_dynamic = method.calls.iter().any(|call| LOADERS.contains(&(call.owner.as_str(), call.name.as_str())));
             for call in &method.calls {
@@ -131,6 +148,14 @@ impl Graph {
         let file = self.names.name(&class.file);
         let methods = first..count(self.methods.len());
         self.classes.push(ClassNode { name, file, parents, archive, methods, is_application });
+    }
+
+    fn is_full(&self) -> bool {
+        let bounds = &self.bounds;
+        self.classes.len() >= bounds.classes
+            || self.methods.len() >= bounds.methods
+            || self.calls.len() >= bounds.calls
+            || self.names.bytes() >= bounds.name_bytes
     }
 
     fn call(&mut self, call: &Call) {
@@ -157,11 +182,11 @@ impl Graph {
         class.methods.clone().filter_map(|id| Some((id, self.methods.get(id as usize)?)))
     }
 
-    /// Whether the class `name` is one of `wanted` or below one, as far as the artifact tells.
-    pub(super) fn is_below(&self, name: Name, wanted: &[&str]) -> bool {
+    /// Whether the class `name` is one of `wanted` or below one, as far as the artifact and the time tell.
+    pub(super) fn is_below(&self, name: Name, wanted: &[&str], pace: &mut Pace<'_>) -> bool {
         let mut open = vec![name];
         let mut seen = std::collections::HashSet::new();
-        while let Some(one) = open.pop() {
+        while let Some(one) = open.pop().filter(|_| pace.spend(1)) {
             if wanted.contains(&self.names.text(one)) {
                 return true;
             }

@@ -1,8 +1,8 @@
 //! Looks at the constant pool before the parser does: renames attributes nobody needs, so that the parser passes them over
-//! (annotations nest without bound there, and a nested one could use up the stack), and keeps the texts for our own reader.
+//! (annotations and records nest without bound there, and a nested one could use up the stack), overwrites long texts it would copy, and keeps the texts for our own reader.
 
 /// Attributes that the parser need not see. The first letter is changed.
-const HIDE: [&[u8]; 10] = [
+const HIDE: [&[u8]; 11] = [
     b"RuntimeVisibleAnnotations",
     b"RuntimeInvisibleAnnotations",
     b"RuntimeVisibleParameterAnnotations",
@@ -13,18 +13,30 @@ const HIDE: [&[u8]; 10] = [
     b"StackMapTable",
     b"LocalVariableTable",
     b"LocalVariableTypeTable",
+    b"Record",
 ];
+
+/// Longer texts that are no UTF-8 (zeros, surrogates: tables of generated parsers) are overwritten: nobody needs them, and the
+/// parser would copy one for each instruction that names it.
+const LONGEST: usize = 256;
 
 /// What `RuntimeVisibleAnnotations` is called afterwards.
 pub(super) const VISIBLE: &str = "xuntimeVisibleAnnotations";
 
-/// Where the texts of the pool are, by index.
+/// Where the texts of the pool are, by index, and where the pool ends.
 #[derive(Debug, Default)]
-pub(super) struct Texts(Vec<(usize, usize)>);
+pub(super) struct Texts {
+    places: Vec<(usize, usize)>,
+    end: usize,
+}
 
 impl Texts {
+    pub(super) const fn end(&self) -> usize {
+        self.end
+    }
+
     pub(super) fn get<'a>(&self, class: &'a [u8], index: u16) -> Option<&'a str> {
-        let (start, end) = *self.0.get(usize::from(index))?;
+        let (start, end) = *self.places.get(usize::from(index))?;
         class.get(start..end).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
 }
@@ -46,6 +58,9 @@ pub(super) fn hide(class: &mut [u8]) -> Option<Texts> {
                 {
                     *first = b'x';
                 }
+                if length > LONGEST && std::str::from_utf8(text).is_err() {
+                    text.fill(b'x');
+                }
                 texts.push((at + 3, at + 3 + length));
                 at += 3 + length;
                 index += 1;
@@ -65,7 +80,7 @@ pub(super) fn hide(class: &mut [u8]) -> Option<Texts> {
         at += size;
         index += 1;
     }
-    Some(Texts(texts))
+    Some(Texts { places: texts, end: at })
 }
 
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

@@ -12,6 +12,7 @@ pub(in crate::scanner::engine) struct Name(u32);
 pub(super) struct Names {
     list: Vec<Rc<str>>,
     known: HashMap<Rc<str>, u32>,
+    bytes: usize,
 }
 
 impl Names {
@@ -21,10 +22,16 @@ impl Names {
             return Name(*at);
         }
         let at = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.bytes = self.bytes.saturating_add(text.len());
         let text: Rc<str> = Rc::from(text);
         self.list.push(Rc::clone(&text));
         self.known.insert(text, at);
         Name(at)
+    }
+
+    /// Bytes of all of them.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The number of `text`, when it has one.

@@ -3,13 +3,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::entries::{self, Entry, EntryKind, is_task};
-use super::graph::{CallEdge, Graph, MethodId};
+use super::graph::{CallEdge, ClassNode, Graph, MethodId, MethodNode};
 use super::names::Name;
-
-/// Targets of one call that are followed.
-const TARGETS: usize = 8;
-/// Classes looked at to find them.
-const LOOKED_AT: usize = 2000;
+use crate::scanner::engine::budget::{Budget, Pace};
 
 /// What a path shall lead to.
 pub(in crate::scanner::engine) enum Target<'a> {
@@ -30,6 +26,15 @@ pub(in crate::scanner::engine) struct Step {
     pub(in crate::scanner::engine) line: u16,
 }
 
+/// From an entry point to a method.
+pub(in crate::scanner::engine) struct Path<'a> {
+    pub(in crate::scanner::engine) entry: Option<&'a Entry>,
+    /// The first ones, as many as are shown.
+    pub(in crate::scanner::engine) steps: Vec<Step>,
+    /// How many there are.
+    pub(in crate::scanner::engine) length: usize,
+}
+
 /// Everything that is reached.
 pub(in crate::scanner::engine) struct Paths<'a> {
     graph: &'a Graph,
@@ -41,19 +46,45 @@ pub(in crate::scanner::engine) struct Paths<'a> {
     by_archive: HashMap<u32, MethodId>,
     /// Whether application code that is reached loads code by name.
     pub(in crate::scanner::engine) is_dynamic: bool,
-    /// Whether the search was ended by its bound.
+    pub(in crate::scanner::engine) missed: Missed,
+}
+
+/// What a search did not look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::scanner::engine) struct Missed {
+    /// Whether a bound of the graph or of the search was hit.
     pub(in crate::scanner::engine) is_cut: bool,
+    /// Whether there was no time for the rest.
+    pub(in crate::scanner::engine) is_late: bool,
+    /// Whether a call had more targets than were followed.
+    pub(in crate::scanner::engine) is_narrowed: bool,
+}
+
+/// What a search may still spend.
+struct Effort<'a> {
+    /// Calls to follow.
+    steps: usize,
+    pace: Pace<'a>,
+}
+
+/// The methods a call may run.
+#[derive(Clone, Default)]
+struct Targets {
+    found: Vec<MethodId>,
+    is_narrowed: bool,
 }
 
 impl<'a> Paths<'a> {
-    /// Searches from everything that begins the application; HTTP entry points go first, so that their paths are kept.
+    /// Searches from everything that begins the application, within the graph's bounds and the `budget`; HTTP entry points go
+    /// first, so that their paths are kept.
     pub(in crate::scanner::engine) fn search(
         graph: &'a Graph,
-        mains: &[String],
+        mains: (&[String], bool),
         mapped: &[(String, String)],
-        any_main: bool,
+        budget: &Budget<'_>,
     ) -> Self {
-        let entries = entries::all(graph, mains, mapped, any_main);
+        let mut effort = Effort { steps: graph.bounds.steps, pace: Pace::new(budget) };
+        let entries = entries::all(graph, mains, mapped, &mut effort.pace);
         let mut paths = Self {
             graph,
             from: HashMap::new(),
@@ -61,14 +92,14 @@ impl<'a> Paths<'a> {
             by_class: HashMap::new(),
             by_archive: HashMap::new(),
             is_dynamic: false,
-            is_cut: graph.is_cut,
+            missed: Missed { is_cut: graph.is_cut, ..Missed::default() },
             entries,
         };
         let (web, main): (Vec<_>, Vec<_>) = paths.entries.iter().cloned().partition(|entry| entry.kind != EntryKind::Main);
-        let mut steps = graph.steps();
         for group in [web, main] {
-            paths.spread(&group, &mut steps);
+            paths.spread(&group, &mut effort);
         }
+        paths.missed.is_late = effort.pace.is_spent;
         paths
     }
 
@@ -77,41 +108,42 @@ impl<'a> Paths<'a> {
         !self.entries.is_empty()
     }
 
-    fn spread(&mut self, entries: &[Entry], steps: &mut usize) {
+    fn spread(&mut self, entries: &[Entry], effort: &mut Effort<'_>) {
         let mut open = VecDeque::new();
         for entry in entries {
             self.reach(entry.method, entry.method, 0, &mut open);
         }
+        let graph = self.graph;
         let mut ready: HashSet<u32> = HashSet::new();
-        let mut known: HashMap<(Name, Name, Name, bool), Vec<MethodId>> = HashMap::new();
+        let mut known: HashMap<(Name, Name, Name, bool), Targets> = HashMap::new();
         while let Some(id) = open.pop_front() {
-            let Some(method) = self.graph.methods.get(id as usize) else { continue };
-            if let Some(class) = self.graph.classes.get(method.class as usize) {
+            let Some(method) = graph.methods.get(id as usize) else { continue };
+            if let Some(class) = graph.classes.get(method.class as usize) {
                 self.is_dynamic |= method.is_dynamic && class.is_application;
                 if ready.insert(method.class) {
-                    let starts: Vec<MethodId> = self
-                        .graph
-                        .methods_of(class)
-                        .filter(|(_, one)| self.graph.names.text(one.name) == "<clinit>")
-                        .map(|(id, _)| id)
-                        .collect();
-                    for start in starts {
+                    let is_start = |one: &MethodNode| graph.names.text(one.name) == "<clinit>";
+                    for (start, _) in graph.methods_of(class).filter(|(_, one)| is_start(one)) {
                         self.reach(start, id, method.line, &mut open);
                     }
+                    effort.pace.spend(class.methods.len());
                 }
             }
-            let calls = self.graph.calls.get(method.calls.start as usize..method.calls.end as usize).unwrap_or_default();
+            let calls = graph.calls.get(method.calls.start as usize..method.calls.end as usize).unwrap_or_default();
             for call in calls {
-                if *steps == 0 {
-                    self.is_cut = true;
+                if !effort.pace.spend(1) {
                     return;
                 }
-                *steps -= 1;
+                if effort.steps == 0 {
+                    self.missed.is_cut = true;
+                    return;
+                }
+                effort.steps -= 1;
                 let targets = known
                     .entry((call.owner, call.name, call.descriptor, call.is_virtual))
-                    .or_insert_with(|| targets(self.graph, call));
-                for target in targets.clone() {
-                    self.reach(target, id, call.line, &mut open);
+                    .or_insert_with(|| targets(graph, call, &mut effort.pace));
+                self.missed.is_narrowed |= targets.is_narrowed;
+                for target in &targets.found {
+                    self.reach(*target, id, call.line, &mut open);
                 }
             }
         }
@@ -174,12 +206,14 @@ impl<'a> Paths<'a> {
         all
     }
 
-    /// The path to a method that is reached, with the entry point it begins at.
-    pub(in crate::scanner::engine) fn path(&self, id: MethodId) -> (Option<&Entry>, Vec<Step>) {
+    /// The path to a method that is reached, with the entry point it begins at: its first steps up to the bound, and how many
+    /// it has.
+    pub(in crate::scanner::engine) fn path(&self, id: MethodId) -> Path<'_> {
         let chain = self.chain(id);
         let entry = chain.first().and_then(|first| self.entries.iter().find(|entry| entry.method == *first));
         let next = chain.iter().skip(1).map(Some).chain([None]);
-        (entry, chain.iter().zip(next).filter_map(|(id, next)| self.step(*id, next.copied())).collect())
+        let shown = chain.iter().zip(next).take(self.graph.bounds.chain_steps);
+        Path { entry, steps: shown.filter_map(|(id, next)| self.step(*id, next.copied())).collect(), length: chain.len() }
     }
 
     fn step(&self, id: MethodId, next: Option<MethodId>) -> Option<Step> {
@@ -197,44 +231,62 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// The methods a call may run.
-fn targets(graph: &Graph, call: &CallEdge) -> Vec<MethodId> {
-    let mut found = Vec::new();
-    let own = |class: Name| {
-        let (_, class) = graph.class(class)?;
-        graph.methods_of(class).find(|(_, one)| one.name == call.name && one.descriptor == call.descriptor)
-    };
+/// Looks for them upwards from the class that the call names, then, for a virtual call, in the classes below it.
+fn targets(graph: &Graph, call: &CallEdge, pace: &mut Pace<'_>) -> Targets {
+    let mut to = Targets::default();
+    let own =
+        |class: &ClassNode| graph.methods_of(class).find(|(_, one)| one.name == call.name && one.descriptor == call.descriptor);
+    let mut open = VecDeque::from([call.owner]);
+    let mut seen = HashSet::from([call.owner]);
+    while let Some(name) = open.pop_front() {
+        let Some((_, class)) = graph.class(name) else { continue };
+        if !pace.spend(class.methods.len()) {
+            return to;
+        }
+        if let Some((id, _)) = own(class) {
+            to.found.push(id);
+            break;
+        }
+        open.extend(class.parents.iter().filter(|parent| seen.insert(**parent)));
+    }
+    if graph.names.text(call.name) == "<init>" {
+        to.found.extend(run_later(graph, call.owner));
+    }
+    if call.is_virtual {
+        below(graph, call, own, &mut to, pace);
+    }
+    to
+}
+
+fn below<'a>(
+    graph: &'a Graph,
+    call: &CallEdge,
+    own: impl Fn(&'a ClassNode) -> Option<(MethodId, &'a MethodNode)>,
+    to: &mut Targets,
+    pace: &mut Pace<'_>,
+) {
     let mut open = VecDeque::from([call.owner]);
     let mut seen = HashSet::from([call.owner]);
     while let Some(class) = open.pop_front() {
-        if let Some((id, _)) = own(class) {
-            found.push(id);
-            break;
-        }
-        let parents = graph.class(class).map(|(_, class)| class.parents.as_slice()).unwrap_or_default();
-        open.extend(parents.iter().filter(|parent| seen.insert(**parent)));
-    }
-    let is_new = graph.names.text(call.name) == "<init>";
-    if is_new {
-        found.extend(run_later(graph, call.owner));
-    }
-    if call.is_virtual {
-        let mut open = VecDeque::from([call.owner]);
-        let mut seen = HashSet::from([call.owner]);
-        while let Some(class) = open.pop_front() {
-            for child in graph.children.get(&class).into_iter().flatten() {
-                let Some(child) = graph.classes.get(*child as usize) else { continue };
-                if found.len() >= TARGETS || seen.len() >= LOOKED_AT {
-                    break;
-                }
-                if seen.insert(child.name) {
-                    found.extend(own(child.name).filter(|(_, one)| one.has_body).map(|(id, _)| id));
-                    open.push_back(child.name);
-                }
+        for child in graph.children.get(&class).into_iter().flatten() {
+            let Some(child) = graph.classes.get(*child as usize) else { continue };
+            if !pace.spend(child.methods.len()) {
+                return;
             }
+            if !seen.insert(child.name) {
+                continue;
+            }
+            let found = own(child).filter(|(_, one)| one.has_body).map(|(id, _)| id);
+            if seen.len() > graph.bounds.subclasses.saturating_add(1)
+                || (found.is_some() && to.found.len() >= graph.bounds.targets)
+            {
+                to.is_narrowed = true;
+                return;
+            }
+            to.found.extend(found);
+            open.push_back(child.name);
         }
     }
-    found
 }
 
 /// Methods of a new object that the platform runs: tasks and functions.

@@ -4,11 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cafebabe::attributes::AttributeData;
 use cafebabe::bytecode::Opcode;
-use cafebabe::constant_pool::{BootstrapArgument, MethodHandle};
+use cafebabe::constant_pool::{BootstrapArgument, MethodHandle, NameAndType};
 use cafebabe::{ClassFile, MethodAccessFlags, parse_class};
 
 use super::annotations::{self, Annotation};
 use super::hidden::{self, Texts, VISIBLE};
+use super::room::Room;
+use super::shape;
 
 /// A class as it is handed to the graph; texts are borrowed for that moment.
 #[derive(Debug, Default)]
@@ -18,6 +20,8 @@ pub(super) struct Class {
     pub(super) file: String,
     pub(super) annotations: Vec<Annotation>,
     pub(super) methods: Vec<Method>,
+    /// Whether it has more calls and annotations than its size explains; the rest is missing.
+    pub(super) is_cut: bool,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +50,7 @@ pub(super) struct Call {
 pub(super) fn read(bytes: &mut [u8], with_annotations: bool) -> Option<Class> {
     let texts = hidden::hide(bytes)?;
     let bytes: &[u8] = bytes;
+    shape::check(bytes, &texts)?;
     // The parser checks, but a panic on bytes that somebody crafted must not end the analysis.
     catch_unwind(AssertUnwindSafe(|| {
         let class = parse_class(bytes).ok()?;
@@ -61,13 +66,14 @@ fn reduce(bytes: &[u8], class: &ClassFile<'_>, texts: Option<&Texts>) -> Class {
         parents: class.super_class.iter().chain(&class.interfaces).map(ToString::to_string).collect(),
         ..Class::default()
     };
+    let mut room = Room::of(bytes.len());
     let mut bootstrap = &Vec::new();
     for attribute in &class.attributes {
         match &attribute.data {
             AttributeData::SourceFile(file) => out.file = file.to_string(),
             AttributeData::BootstrapMethods(methods) => bootstrap = methods,
             AttributeData::Other(raw) if attribute.name == VISIBLE => {
-                out.annotations = texts.map(|texts| annotations::read(bytes, texts, raw)).unwrap_or_default();
+                out.annotations = texts.map(|texts| annotations::read(bytes, texts, raw, &mut room)).unwrap_or_default();
             }
             _ => {}
         }
@@ -88,17 +94,20 @@ fn reduce(bytes: &[u8], class: &ClassFile<'_>, texts: Option<&Texts>) -> Class {
                     one.line = lines.iter().map(|(_, line)| *line).min().unwrap_or(0);
                     for (offset, opcode) in code.bytecode.iter().flat_map(|code| &code.opcodes) {
                         let line = line_at(&lines, *offset);
-                        push_calls(&mut one.calls, opcode, bootstrap, line);
+                        if push_calls(&mut one.calls, opcode, bootstrap, line, &mut room).is_none() {
+                            break;
+                        }
                     }
                 }
                 AttributeData::Other(raw) if attribute.name == VISIBLE => {
-                    one.annotations = texts.map(|texts| annotations::read(bytes, texts, raw)).unwrap_or_default();
+                    one.annotations = texts.map(|texts| annotations::read(bytes, texts, raw, &mut room)).unwrap_or_default();
                 }
                 _ => {}
             }
         }
         out.methods.push(one);
     }
+    out.is_cut = room.is_used_up;
     out
 }
 
@@ -122,40 +131,38 @@ fn line_at(lines: &[(u16, u16)], offset: usize) -> u16 {
     after.checked_sub(1).and_then(|at| lines.get(at)).map_or(0, |(_, line)| *line)
 }
 
+/// Adds what `opcode` calls; `None` when there is no room for it.
 fn push_calls(
     calls: &mut Vec<Call>,
     opcode: &Opcode<'_>,
     bootstrap: &[cafebabe::attributes::BootstrapMethodEntry<'_>],
     line: u16,
-) {
-    let (member, is_virtual) = match opcode {
-        Opcode::Invokevirtual(member) | Opcode::Invokeinterface(member, _) => (member, true),
-        Opcode::Invokestatic(member) | Opcode::Invokespecial(member) => (member, false),
+    room: &mut Room,
+) -> Option<()> {
+    let mut push = |owner: &str, member: &NameAndType<'_>, is_virtual| {
+        let (name, descriptor) = (&*member.name, &*member.descriptor);
+        room.take(&[owner, name, descriptor])?;
+        let (owner, name, descriptor) = (owner.to_owned(), name.to_owned(), descriptor.to_owned());
+        calls.push(Call { owner, name, descriptor, line, is_virtual });
+        Some(())
+    };
+    match opcode {
+        Opcode::Invokevirtual(member) | Opcode::Invokeinterface(member, _) => {
+            push(&member.class_name, &member.name_and_type, true)
+        }
+        Opcode::Invokestatic(member) | Opcode::Invokespecial(member) => push(&member.class_name, &member.name_and_type, false),
         Opcode::Invokedynamic(dynamic) => {
             // Lambdas and method references: what they stand for is called sooner or later.
             let arguments = bootstrap.get(usize::from(dynamic.attr_index)).map_or(&[][..], |entry| &entry.arguments);
-            for argument in arguments {
-                if let BootstrapArgument::MethodHandle(MethodHandle { class_name, member_ref, .. }) = argument
-                    && member_ref.descriptor.starts_with('(')
+            arguments.iter().try_for_each(|argument| match argument {
+                BootstrapArgument::MethodHandle(MethodHandle { class_name, member_ref, .. })
+                    if member_ref.descriptor.starts_with('(') =>
                 {
-                    calls.push(Call {
-                        owner: class_name.to_string(),
-                        name: member_ref.name.to_string(),
-                        descriptor: member_ref.descriptor.to_string(),
-                        line,
-                        is_virtual: true,
-                    });
+                    push(class_name, member_ref, true)
                 }
-            }
-            return;
+                _ => Some(()),
+            })
         }
-        _ => return,
-    };
-    calls.push(Call {
-        owner: member.class_name.to_string(),
-        name: member.name_and_type.name.to_string(),
-        descriptor: member.name_and_type.descriptor.to_string(),
-        line,
-        is_virtual,
-    });
+        _ => Some(()),
+    }
 }

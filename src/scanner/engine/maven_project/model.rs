@@ -11,6 +11,8 @@ pub(in crate::scanner::engine) struct Pom {
     /// What stands outside of profiles.
     pub(super) body: Body,
     pub(super) profiles: Vec<Profile>,
+    /// Whether it uses entities that XML itself does not have; they are left as they are written.
+    pub(super) has_entities: bool,
 }
 
 #[derive(Clone, Debug, Default)]

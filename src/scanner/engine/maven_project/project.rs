@@ -9,6 +9,7 @@ use super::managed::{self, Key, Management, Manager, Work};
 use super::model::{Declared, Pom};
 use super::{Coordinates, Dependency, PomFile, Project, Resolution, Unresolved, read};
 use crate::config::scanner::Sources as Limits;
+use crate::scanner::engine::metadata::OWN_ENTITIES;
 use crate::scanner::engine::notes::{Notes, short};
 
 /// Resolves a set of poms.
@@ -58,6 +59,9 @@ fn readable(files: Vec<PomFile>, limits: &Limits, notes: &mut Notes) -> Vec<(Str
         }
         match read::pom(&file.content, depth) {
             Ok(pom) => {
+                if pom.has_entities {
+                    notes.add(format!("{} could not be read whole: it {OWN_ENTITIES}.", short(&path)));
+                }
                 found.entry(path).or_insert(pom);
             }
             Err(error) => notes.add(format!("{} was not read: it {error}.", short(&path))),

@@ -5,6 +5,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::model::{Body, Declared, Parent, Pom, Profile};
+use crate::scanner::engine::xml_text::decoded;
 
 /// Elements of one pom; the largest of the public repositories has a tenth.
 const MAX_ELEMENTS: usize = 200_000;
@@ -50,7 +51,7 @@ impl Element {
 
 /// Reads one pom; elements nest at most `depth` deep.
 pub(in crate::scanner::engine) fn pom(content: &[u8], depth: usize) -> Result<Pom, BadPom> {
-    let root = tree(content, depth)?;
+    let (root, has_entities) = tree(content, depth)?;
     if root.name != "project" {
         return Err(BadPom::NotAPom);
     }
@@ -76,6 +77,7 @@ pub(in crate::scanner::engine) fn pom(content: &[u8], depth: usize) -> Result<Po
         parent,
         body: body(&root),
         profiles: profiles.collect(),
+        has_entities,
     })
 }
 
@@ -107,10 +109,12 @@ fn declared(of: &Element) -> Declared {
     }
 }
 
-/// The elements of a document. Broken or hostile XML ends in an error, never in more work than its size.
-fn tree(content: &[u8], depth: usize) -> Result<Element, BadPom> {
-    let text = std::str::from_utf8(content).map_or_else(|_| String::from_utf8_lossy(content), std::borrow::Cow::Borrowed);
-    let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
+/// The elements of a document, and whether it uses entities of its own. Broken or hostile XML ends in an error, never in more
+/// work than its size.
+fn tree(content: &[u8], depth: usize) -> Result<(Element, bool), BadPom> {
+    let text = decoded(content);
+    let mut reader = Reader::from_str(&text);
+    let mut has_entities = false;
     let mut open: Vec<Element> = Vec::new();
     let mut count = 0_usize;
     loop {
@@ -134,15 +138,20 @@ fn tree(content: &[u8], depth: usize) -> Result<Element, BadPom> {
                 let Some(done) = open.pop() else { return Err(BadPom::NotXml) };
                 match open.last_mut() {
                     Some(parent) => parent.children.push(done),
-                    None => return Ok(done),
+                    None => return Ok((done, has_entities)),
                 }
             }
             Event::Text(text) => append(&mut open, &text),
             Event::CData(text) => append(&mut open, &text),
-            Event::GeneralRef(reference) => match reference.resolve_char_ref() {
-                Ok(Some(c)) => append(&mut open, c.encode_utf8(&mut [0; 4])),
-                _ => append(&mut open, &named(&reference)),
-            },
+            Event::GeneralRef(reference) => {
+                if let Ok(Some(c)) = reference.resolve_char_ref() {
+                    append(&mut open, c.encode_utf8(&mut [0; 4]));
+                } else {
+                    let known = named(&reference);
+                    has_entities |= known.is_none();
+                    append(&mut open, &known.map_or_else(|| format!("&{};", &*reference), str::to_owned));
+                }
+            }
             Event::Eof => return Err(BadPom::NotXml),
             _ => {}
         }
@@ -155,14 +164,14 @@ fn append(open: &mut [Element], text: &str) {
     }
 }
 
-/// The five entities XML itself has; all others stay as they are written.
-fn named(name: &str) -> String {
+/// The five entities XML itself has.
+fn named(name: &str) -> Option<&'static str> {
     match name {
-        "lt" => "<".to_owned(),
-        "gt" => ">".to_owned(),
-        "amp" => "&".to_owned(),
-        "quot" => "\"".to_owned(),
-        "apos" => "'".to_owned(),
-        other => format!("&{other};"),
+        "lt" => Some("<"),
+        "gt" => Some(">"),
+        "amp" => Some("&"),
+        "quot" => Some("\""),
+        "apos" => Some("'"),
+        _ => None,
     }
 }
