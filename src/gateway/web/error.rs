@@ -26,7 +26,14 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) sign_in: Option<Box<str>>,
     /// The page to go back to, where one is known.
     pub(in crate::gateway) back: Option<Box<str>>,
+    /// `type` of the problem document, for programs that act on it.
+    pub(in crate::gateway) problem: &'static str,
 }
+
+/// `type` of a problem that is told by its status alone.
+const ABOUT_BLANK: &str = "about:blank";
+/// `type` of a refusal whose cause is gone: the same request, sent once more, is taken.
+pub(in crate::gateway) const RESEND: &str = "token-refreshed-resend";
 
 impl WebError {
     fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
@@ -39,6 +46,7 @@ impl WebError {
             cause: None,
             sign_in: None,
             back: None,
+            problem: ABOUT_BLANK,
         }
     }
 
@@ -135,6 +143,13 @@ impl WebError {
         }
     }
 
+    /// The sign-in was renewed while a body was on its way that cannot be sent on twice. The sender sends it once more.
+    fn resend() -> Self {
+        let words = "Your sign-in was renewed while this was on its way, so it was not taken. You are still signed in.";
+        let hint = "Go back and send it once more.";
+        Self { problem: RESEND, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
+    }
+
     /// `cause` is logged, never shown.
     pub(in crate::gateway) fn internal(cause: impl Into<String>) -> Self {
         let words = "Something went wrong on our side. It has been noted.";
@@ -188,6 +203,7 @@ impl From<Error> for WebError {
             ),
             Error::TooLarge(words) => Self::too_large(words),
             Error::SignIn => Self::sign_in(super::urls::LOGIN_AGAIN.to_owned()),
+            Error::Resend => Self::resend(),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
             Error::Unusable(words) => Self {

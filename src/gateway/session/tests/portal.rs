@@ -64,6 +64,7 @@ pub(super) fn tokens_of(subject: &str) -> TokenSet {
         access: Secret::new(format!("access-of-{subject}")),
         refresh: Some(Secret::new(format!("refresh-of-{subject}"))),
         id_token: Some(Secret::new(format!("id-of-{subject}"))),
+        issued_at: Timestamp(1_700_000_000_000),
         expires_at: Timestamp(1_700_000_300_000),
     }
 }
@@ -205,7 +206,7 @@ async fn sign_in(
     shared: web::Data<Shared>,
 ) -> HttpResponse {
     let login = LoginId::new().unwrap();
-    if shared.tokens.store(&tenant, &login, &tokens_of(&subject)).await.is_err() {
+    if shared.tokens.store(&login, &user(&tenant, &subject), &tokens_of(&subject)).await.is_err() {
         return HttpResponse::ServiceUnavailable().finish();
     }
     let signed_in = portal.sign_in(user(&tenant, &subject), login).unwrap();

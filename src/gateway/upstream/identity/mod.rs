@@ -54,6 +54,9 @@ pub(crate) enum IdentityError {
     /// `iss` of the callback or of discovery is another one (RFC 9207).
     #[error("the answer comes from another issuer")]
     WrongIssuer,
+    /// The id token speaks of somebody else than userinfo.
+    #[error("the id token speaks of another person than userinfo")]
+    OtherPerson,
     #[error("the id token is not good: {0}")]
     BadIdToken(&'static str),
     #[error("the provider's settings cannot be used: {0}")]
@@ -197,7 +200,7 @@ impl IdentityProvider {
             (proven.as_ref().and_then(|claims| claims.get("sub")), told.as_ref().and_then(|claims| claims.get("sub")))
             && proven != told
         {
-            return Err(IdentityError::BadIdToken("it speaks of another person than userinfo"));
+            return Err(IdentityError::OtherPerson);
         }
         claims::identity(&self.0.settings, &endpoints.issuer, proven.as_ref(), told)
     }
