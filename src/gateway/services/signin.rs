@@ -241,15 +241,22 @@ impl Refresh for Refresher {
         }
     }
 
-    async fn identify(&self, access: Secret, id_token: Option<Secret>) -> Result<Principal, CheckError> {
+    async fn identify(&self, access: Secret, id_token: Option<Secret>) -> Result<Option<Principal>, CheckError> {
         let tokens = IssuedTokens { access, refresh: None, id_token, expires_in: None };
         match self.provider.identify(&tokens, None).await {
-            Ok(identity) => Ok(principal(&self.tenant, identity)),
+            Ok(identity) => Ok(Some(principal(&self.tenant, identity))),
+            Err(IdentityError::NothingTold) => Ok(None),
             Err(IdentityError::OtherPerson) => Err(CheckError::NotTheirs),
             Err(error) => {
                 tracing::warn!(tenant = %self.tenant, %error, "it is not known yet whose refreshed tokens are");
                 Err(CheckError::Trouble)
             }
+        }
+    }
+
+    async fn revoke(&self, token: Secret) {
+        if let Err(error) = self.provider.revoke(&token).await {
+            tracing::warn!(tenant = %self.tenant, %error, "a refresh token that nobody uses could not be revoked");
         }
     }
 }

@@ -79,11 +79,13 @@ impl<R: Refresh> Flight<R> {
                 Ok(None) => how = How::Shared,
                 Err(error) => {
                     tracing::warn!(tenant = %self.tenant, %error, "no lease for a refresh");
-                    return self.source.make_do(&self.login, &current.held.set);
+                    return self.source.left(&current.held.set);
                 }
             }
-            if self.hear(&mut news).await == Word::Rest || Instant::now() > until {
-                return self.source.make_do(&self.login, &current.held.set);
+            match self.hear(&mut news).await {
+                Word::Rest => return self.source.make_do(&self.login, &current.held.set),
+                Word::Look if Instant::now() > until => return self.source.left(&current.held.set),
+                Word::Look => {}
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::flight::{Flight, Word};
 use super::refresh::{CheckError, Given, How, Landed, Refresh, TokenError, count};
@@ -50,7 +50,10 @@ impl<R: Refresh> Flight<R> {
             match self.check(&mut held).await {
                 Checked::Done => place = self.write(&held, &mut old).await,
                 Checked::Later => self.source.rest(&self.login),
-                Checked::NotTheirs => return (self.end("not_theirs").await, None),
+                Checked::NotTheirs => {
+                    self.give_back(&held);
+                    return (self.end("not_theirs").await, None);
+                }
             }
         }
         if how == How::Single {
@@ -67,8 +70,21 @@ impl<R: Refresh> Flight<R> {
                 (Ok(Given { access: theirs.held.set.access, how: How::Reread }), None)
             }
             Place::Theirs(theirs) => (self.source.make_do(&self.login, &theirs.held.set), None),
-            Place::Over => (Err(TokenError::SignInAgain), None),
+            Place::Over => {
+                self.give_back(&held);
+                (Err(TokenError::SignInAgain), None)
+            }
         }
+    }
+
+    /// The sign-in is over, and the provider does not know: its new refresh token would live on.
+    fn give_back(&self, held: &Held) {
+        let (refresher, token) = (self.refresher.clone(), held.set.refresh.clone());
+        self.source.parts.shutdown.spawn(async move {
+            if let Some(token) = token {
+                refresher.revoke(token).await;
+            }
+        });
     }
 
     /// Writes `held` in the place of `old`, or over what an older refresh wrote meanwhile; `old` becomes what is there then.
@@ -105,8 +121,10 @@ impl<R: Refresh> Flight<R> {
             let writing = async {
                 loop {
                     sleep(WRITE_AGAIN).await;
-                    if !matches!(self.write(&held, &mut old).await, Place::Nowhere) {
-                        return;
+                    match self.write(&held, &mut old).await {
+                        Place::Nowhere => {}
+                        Place::Over => return self.give_back(&held),
+                        Place::Written | Place::Theirs(_) => return,
                     }
                 }
             };
@@ -115,7 +133,7 @@ impl<R: Refresh> Flight<R> {
                 never = self.renew(&lease) => match never {},
             }
             self.source.keep(&self.login, None);
-            tracing::info!(tenant = %self.tenant, "refreshed tokens are written now");
+            tracing::info!(tenant = %self.tenant, "the store answers again: refreshed tokens are written, or were no longer needed");
             self.leave(&lease, Word::Look).await;
         });
     }
@@ -123,9 +141,12 @@ impl<R: Refresh> Flight<R> {
     /// Asks whose the tokens are. A changed role goes to the session at once.
     async fn check(&self, held: &mut Held) -> Checked {
         let id_token = held.set.id_token.clone().filter(|_| held.due == Due::Both);
-        let now = match self.refresher.identify(held.set.access.clone(), id_token).await {
-            Ok(now) if now.key() == held.owner.key() => now,
-            Ok(_) | Err(CheckError::NotTheirs) => return Checked::NotTheirs,
+        // Those who wait get the tokens anyway when this takes too long.
+        let asked = timeout(self.source.settings.wait / 2, self.refresher.identify(held.set.access.clone(), id_token)).await;
+        let now = match asked.unwrap_or(Err(CheckError::Trouble)) {
+            Ok(None) => held.owner.clone(),
+            Ok(Some(now)) if now.key() == held.owner.key() => now,
+            Ok(Some(_)) | Err(CheckError::NotTheirs) => return Checked::NotTheirs,
             Err(CheckError::Trouble) => return Checked::Later,
         };
         if now != held.owner {

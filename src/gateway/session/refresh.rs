@@ -64,8 +64,16 @@ pub(in crate::gateway) trait Refresh: Clone + Send + Sync + 'static {
     /// One grant, with its own timeout; not repeated by whoever implements it.
     fn refresh(&self, token: Secret) -> impl Future<Output = Result<Refreshed, RefreshError>> + Send;
 
-    /// Whose this access token is, by its claims now; with the id token when one came with it.
-    fn identify(&self, access: Secret, id_token: Option<Secret>) -> impl Future<Output = Result<Principal, CheckError>> + Send;
+    /// Whose this access token is, by its claims now; with the id token when one came with it. `None` when the provider has
+    /// no way of telling.
+    fn identify(
+        &self,
+        access: Secret,
+        id_token: Option<Secret>,
+    ) -> impl Future<Output = Result<Option<Principal>, CheckError>> + Send;
+
+    /// Gives a refresh token back that nobody will use. What becomes of it is not waited for.
+    fn revoke(&self, token: Secret) -> impl Future<Output = ()> + Send;
 }
 
 /// Why there is no access token.
@@ -191,7 +199,8 @@ impl TokenSource {
         }
         match self.join(tenant, login, Goal::Fresh, refresher).await {
             Some(landed) => landed.map(|given| given.access),
-            None => self.0.what_is_left(&held.set),
+            // The new ones may be there, and only the check of whose they are takes long.
+            None => self.0.what_is_left(&self.0.held(tenant, login).await?.set),
         }
     }
 
@@ -207,14 +216,16 @@ impl TokenSource {
         // A second round for those who joined a refresh that was not made for them.
         for _ in 0..2 {
             let held = self.0.held(tenant, login).await?;
-            if !held.set.access.matches(used.expose()) && self.0.is_alive(&held.set) {
+            let resting = self.0.is_resting(login);
+            let is_other = !held.set.access.matches(used.expose());
+            if is_other && self.0.is_alive(&held.set) && (held.due == Due::Nothing || resting) {
                 return Ok(held.set.access);
             }
-            if self.0.is_resting(login) {
+            if resting {
                 return Err(TokenError::Unavailable);
             }
             let now = self.0.now();
-            if held.forced_at.is_some_and(|at| now.since(at) < self.0.settings.again) {
+            if !is_other && held.forced_at.is_some_and(|at| now.since(at) < self.0.settings.again) {
                 return Err(TokenError::NotBelieved);
             }
             let landed = self.join(tenant, login, Goal::Other(used.clone()), refresher.clone()).await;
@@ -297,6 +308,11 @@ impl Inner {
     /// The provider has trouble: leaves it alone for a moment; the old token while it is good.
     pub(super) fn make_do(&self, login: &LoginId, set: &TokenSet) -> Landed {
         self.rest(login);
+        self.left(set)
+    }
+
+    /// No new token: the old one while it is good.
+    pub(super) fn left(&self, set: &TokenSet) -> Landed {
         if self.is_alive(set) {
             return Ok(Given { access: set.access.clone(), how: How::Fallback });
         }
@@ -305,12 +321,9 @@ impl Inner {
     }
 
     fn what_is_left(&self, set: &TokenSet) -> Outcome {
-        if self.is_alive(set) {
-            count(How::Fallback.outcome());
-            return Ok(set.access.clone());
-        }
-        count("failed");
-        Err(TokenError::Unavailable)
+        let given = self.left(set)?;
+        count(given.how.outcome());
+        Ok(given.access)
     }
 
     /// Whether the token need not be refreshed yet, and is known to be the user's.

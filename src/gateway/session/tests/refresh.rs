@@ -48,6 +48,7 @@ pub(super) struct Inside {
     calls: AtomicUsize,
     checks: AtomicUsize,
     shown: Mutex<Vec<String>>,
+    pub(super) revoked: Mutex<Vec<String>>,
     pub(super) outcome: Mutex<Result<Refreshed, RefreshError>>,
     pub(super) who: Mutex<Result<Principal, CheckError>>,
     pub(super) permits: Semaphore,
@@ -63,6 +64,7 @@ impl Provider {
             calls: AtomicUsize::new(0),
             checks: AtomicUsize::new(0),
             shown: Mutex::default(),
+            revoked: Mutex::default(),
             outcome: Mutex::new(outcome),
             who: Mutex::new(Ok(user(&acme(), "alice"))),
             permits: Semaphore::new(permits),
@@ -86,9 +88,13 @@ impl Refresh for Provider {
         self.0.outcome.lock().unwrap().clone()
     }
 
-    async fn identify(&self, _: Secret, _: Option<Secret>) -> Result<Principal, CheckError> {
+    async fn identify(&self, _: Secret, _: Option<Secret>) -> Result<Option<Principal>, CheckError> {
         self.0.checks.fetch_add(1, Ordering::SeqCst);
-        self.0.who.lock().unwrap().clone()
+        self.0.who.lock().unwrap().clone().map(Some)
+    }
+
+    async fn revoke(&self, token: Secret) {
+        self.0.revoked.lock().unwrap().push(token.expose().to_owned());
     }
 }
 
@@ -260,7 +266,7 @@ async fn a_refused_refresh_token_that_a_faster_replica_used_is_no_end(bench: Ben
 }
 
 async fn a_sign_out_during_a_refresh_stays_one(bench: Bench) {
-    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(None)), 0));
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
     bench.clock.advance(Duration::from_secs(301));
     let leave = async {
         until("the call", async || provider.calls() == 1).await;
@@ -270,6 +276,7 @@ async fn a_sign_out_during_a_refresh_stays_one(bench: Bench) {
     let (token, ()) = tokio::join!(case.access(&provider), leave);
     assert_eq!(token, Err(TokenError::SignInAgain));
     assert!(case.tokens.current(&acme(), &case.login).await.unwrap().is_none());
+    until("the token given back", async || *provider.0.revoked.lock().unwrap() == ["new-refresh"]).await;
 }
 
 async fn a_caller_that_goes_away_does_not_lose_the_new_token(bench: Bench) {
