@@ -45,6 +45,16 @@ pub struct Session {
     pub refresh_ahead_seconds: u64,
     /// Lifetime of an access token when the provider does not tell.
     pub default_token_seconds: u64,
+    /// A replica that refreshes and gives no sign of life is left alone for this long; longer than `upstream.timeout_ms`.
+    pub refresh_lease_seconds: u64,
+    /// A request waits for a refresh for this long.
+    pub refresh_wait_seconds: u64,
+    /// After trouble the provider is not asked again for the same sign-in for this long.
+    pub refresh_rest_seconds: u64,
+    /// A refused refresh token is not sent again for this long.
+    pub refresh_refused_seconds: u64,
+    /// After a token was renewed because the service refused it, a further refusal renews nothing for this long.
+    pub refresh_again_seconds: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,7 +35,7 @@ use super::services::shares::Shares;
 use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
 use super::services::uploads::Uploads;
-use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, TokenSource, Tokens};
+use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
 use super::store::{RedisSettings, Store};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
@@ -76,9 +76,10 @@ impl<'a> Base<'a> {
 
     /// Everything the web needs.
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
+        let sessions = sessions(self)?;
         Ok(Parts {
-            services: services(self),
-            sessions: sessions(self)?,
+            services: services(self, &sessions),
+            sessions,
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
             limits: self.settings.limits.clone(),
@@ -107,15 +108,11 @@ impl<'a> Base<'a> {
     }
 }
 
-fn services(base: &Base<'_>) -> Services {
+fn services(base: &Base<'_>, sessions: &Sessions) -> Services {
     let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
-    let refresh = RefreshSettings {
-        ahead: Duration::from_secs(settings.session.refresh_ahead_seconds),
-        default_lifetime: Duration::from_secs(settings.session.default_token_seconds),
-    };
-    let source = TokenSource::new(tokens.clone(), (*clock).clone(), refresh, (*shutdown).clone());
-    let credentials = Credentials::new(directory.clone(), source, vault.clone());
+    let refresh = refresh(settings);
+    let credentials = Credentials::new(directory.clone(), token_source(base, sessions, &tokens), vault.clone());
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.
@@ -159,6 +156,24 @@ fn services(base: &Base<'_>) -> Services {
         },
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),
+    }
+}
+
+fn token_source(base: &Base<'_>, sessions: &Sessions, tokens: &Tokens) -> TokenSource {
+    let (sessions, audit, shutdown) = (sessions.clone(), base.audit.clone(), base.shutdown.clone());
+    TokenSource::new(TokenParts { tokens: tokens.clone(), sessions, audit, shutdown }, refresh(base.settings))
+}
+
+const fn refresh(settings: &Settings) -> RefreshSettings {
+    let session = &settings.session;
+    RefreshSettings {
+        ahead: Duration::from_secs(session.refresh_ahead_seconds),
+        default_lifetime: Duration::from_secs(session.default_token_seconds),
+        lease: Duration::from_secs(session.refresh_lease_seconds),
+        wait: Duration::from_secs(session.refresh_wait_seconds),
+        rest: Duration::from_secs(session.refresh_rest_seconds),
+        refused: Duration::from_secs(session.refresh_refused_seconds),
+        again: Duration::from_secs(session.refresh_again_seconds),
     }
 }
 

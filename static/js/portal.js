@@ -124,7 +124,7 @@
       worker.postMessage(chosen);
     });
 
-    const send = (chosen, digest, again_) => new Promise((resolve, reject) => {
+    const send = (chosen, digest, again_, resent = false) => new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
       const started = performance.now();
       stop = () => { request.abort(); reject(new Error("cancelled")); };
@@ -138,6 +138,8 @@
         let answer = {};
         try { answer = JSON.parse(request.responseText); } catch { /* not JSON: the words below say what happened */ }
         if (request.status === 200 && answer.sha256) resolve(answer.sha256);
+        // The sign-in was renewed on the way: the same once more is taken.
+        else if (answer.type === "token-refreshed-resend" && !resent) send(chosen, digest, again_, true).then(resolve, reject);
         else if (request.status === 401) window.location.reload();
         else reject(new Error(answer.message || "The upload was refused. Choose Try again."));
       };

@@ -217,6 +217,12 @@ service.base_url = "http://127.0.0.1:8081"
 }
 
 #[test]
+fn the_lease_of_a_refresh_outlasts_the_call_it_guards() {
+    let told = problems(&(gateway("client_secret = \"x\"") + "[gateway.upstream]\ntimeout_ms = 20000\n"));
+    assert!(told.contains("gateway.session.refresh_lease_seconds: is not longer than upstream.timeout_ms"), "{told}");
+}
+
+#[test]
 fn a_file_that_is_not_toml_is_named_with_the_line_and_without_its_text() {
     let told = problems("[gateway.store]\nredis_url = \"redis://:hidden-text@h\n");
     assert!(told.contains("cardea.toml, line 2: is not TOML"), "{told}");

@@ -36,6 +36,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
     keys_fit(section, &gateway.keys);
     tenants_fit(section, &gateway.tenants);
     cookie_fits(section, &gateway);
+    lease_fits(section, &gateway);
     gateway
 }
 
@@ -58,6 +59,11 @@ fn session(section: &mut Section<'_>) -> Session {
         flow_minutes: section.number("flow_minutes", 1..=60),
         refresh_ahead_seconds: section.number("refresh_ahead_seconds", 0..=3600),
         default_token_seconds: section.number("default_token_seconds", 1..=86_400),
+        refresh_lease_seconds: section.number("refresh_lease_seconds", 1..=600),
+        refresh_wait_seconds: section.number("refresh_wait_seconds", 1..=600),
+        refresh_rest_seconds: section.number("refresh_rest_seconds", 0..=600),
+        refresh_refused_seconds: section.number("refresh_refused_seconds", 1..=3600),
+        refresh_again_seconds: section.number("refresh_again_seconds", 0..=3600),
     };
     if session.idle_minutes > session.absolute_hours.saturating_mul(60) {
         section.problem("idle_minutes", "is longer than absolute_hours", "a session cannot be idle for longer than it lives");
@@ -253,6 +259,14 @@ fn tenants_fit(section: &mut Section<'_>, tenants: &BTreeMap<String, Tenant>) {
                 section.problem(&format!("tenants.{id}.hosts"), message, "a host belongs to exactly one tenant");
             }
         }
+    }
+}
+
+/// Another replica must not use a refresh token while the call that uses it is still on its way.
+fn lease_fits(section: &mut Section<'_>, gateway: &Gateway) {
+    if gateway.session.refresh_lease_seconds.saturating_mul(1000) <= gateway.upstream.timeout_ms {
+        let hint = "two replicas could use the same refresh token: make it longer, or upstream.timeout_ms shorter";
+        section.problem("session.refresh_lease_seconds", "is not longer than upstream.timeout_ms", hint);
     }
 }
 

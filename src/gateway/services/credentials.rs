@@ -5,7 +5,7 @@ use std::future::Future;
 
 use super::Actor;
 use super::directory::Directory;
-use super::error::Error;
+use super::error::{Error, NOT_BELIEVED};
 use super::signin::Refresher;
 use crate::config::gateway::PublicAuth;
 use crate::contract::reports::ReportLanguage;
@@ -14,8 +14,6 @@ use crate::gateway::session::TokenSource;
 use crate::gateway::upstream::{Call, Credential, Kind, ScanningService, UpstreamError};
 use crate::gateway::vault::Vault;
 use crate::platform::secret::Secret;
-
-const NOT_BELIEVED: &str = "The scanning service does not accept your sign-in, although it is fresh.";
 
 /// Hands out clients with the right credential. Cheap to clone.
 #[derive(Clone)]
@@ -30,9 +28,9 @@ impl Credentials {
         Self { directory, tokens, vault }
     }
 
-    /// Runs `work` with the actor's token. If the service answers 401, the token is refreshed once and `work` runs once
-    /// more; where there is no other token, the person signs in again. A second 401 says that the service does not believe
-    /// fresh tokens: a new sign-in would not help. Only for work that may run twice: reads and idempotent changes.
+    /// Runs `work` with the actor's token. If the service answers 401, which says that it did nothing, the token is refreshed
+    /// once and `work` runs once more; where there is no other token, the person signs in again. A second 401 says that the
+    /// service does not believe fresh tokens: a new sign-in would not help. Only for work that can be sent twice as it was.
     pub(in crate::gateway) async fn with_user<T, F>(
         &self,
         actor: &Actor,
@@ -42,18 +40,9 @@ impl Credentials {
         F: Future<Output = Result<T, UpstreamError>>,
     {
         let (service, call) = self.user(actor).await?;
-        let used = match &call.credential {
-            Credential::UserToken(token) => token.clone(),
-            Credential::ServerKey(_) | Credential::None => return Err(Error::SignIn),
-        };
-        match work(service.clone(), call).await {
+        match work(service.clone(), call.clone()).await {
             Err(error) if error.kind == Kind::Unauthorized => {
-                let tenant = &actor.principal.tenant;
-                let token = self.tokens.force(tenant, &actor.login, &used, self.refresher(tenant)?).await?;
-                if token.matches(used.expose()) {
-                    return Err(Error::SignIn);
-                }
-                match work(service, call_with(actor, token)).await {
+                match work(service, self.renewed(actor, &call).await?).await {
                     Err(error) if error.kind == Kind::Unauthorized => Err(Error::Unusable(NOT_BELIEVED)),
                     other => other.map_err(Error::from),
                 }
@@ -62,15 +51,43 @@ impl Credentials {
         }
     }
 
-    /// The service and a call with a fresh user token, for work that may run only once (a streamed upload).
-    pub(in crate::gateway) async fn user(&self, actor: &Actor) -> Result<(ScanningService, Call), Error> {
-        let service = self.directory.of(&actor.principal.tenant)?.service.clone();
-        let token = self.tokens.access(&actor.principal.tenant, &actor.login, self.refresher(&actor.principal.tenant)?).await?;
-        Ok((service, call_with(actor, token)))
+    /// Runs `work` once: its body streams through and is gone afterwards. The token is refreshed before it starts. If the
+    /// service answers 401 all the same, the token is refreshed for the next try, which the sender has to make.
+    pub(in crate::gateway) async fn with_user_once<T, F>(
+        &self,
+        actor: &Actor,
+        work: impl FnOnce(ScanningService, Call) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, UpstreamError>>,
+    {
+        let (service, call) = self.user(actor).await?;
+        match work(service, call.clone()).await {
+            Err(error) if error.kind == Kind::Unauthorized => {
+                self.renewed(actor, &call).await?;
+                Err(Error::Resend)
+            }
+            other => other.map_err(Error::from),
+        }
+    }
+
+    /// The service and a call with a fresh user token.
+    async fn user(&self, actor: &Actor) -> Result<(ScanningService, Call), Error> {
+        let tenant = &actor.principal.tenant;
+        let token = self.tokens.access(tenant, &actor.login, self.refresher(tenant)?).await?;
+        Ok((self.directory.of(tenant)?.service.clone(), call_with(actor, token)))
+    }
+
+    /// The same call with another token than the one it was refused with.
+    async fn renewed(&self, actor: &Actor, refused: &Call) -> Result<Call, Error> {
+        let Credential::UserToken(used) = &refused.credential else { return Err(Error::SignIn) };
+        let tenant = &actor.principal.tenant;
+        let token = self.tokens.force(tenant, &actor.login, used, self.refresher(tenant)?).await?;
+        Ok(call_with(actor, token))
     }
 
     fn refresher(&self, tenant: &TenantId) -> Result<Refresher, Error> {
-        Ok(Refresher(self.directory.of(tenant)?.identity.clone()))
+        Ok(Refresher { tenant: tenant.clone(), provider: self.directory.of(tenant)?.identity.clone() })
     }
 
     /// The service and a call for public share paths: without a credential, or with the server key where the tenant says so.

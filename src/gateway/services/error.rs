@@ -7,6 +7,9 @@ pub(in crate::gateway) use crate::gateway::upstream::{Kind, UpstreamError};
 use crate::gateway::vault::VaultError;
 use crate::platform::seal::SealError;
 
+/// Words for a service that refuses tokens which were made a moment ago: a new sign-in would not help.
+pub(super) const NOT_BELIEVED: &str = "The scanning service does not accept your sign-in, although it is fresh.";
+
 /// The outcome of a use case that did not work.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(in crate::gateway) enum Error {
@@ -32,6 +35,9 @@ pub(in crate::gateway) enum Error {
     /// The session cannot get a token any more.
     #[error("sign in again")]
     SignIn,
+    /// A body that can be sent only once was refused for its token, which is renewed now: the sender has to send it again.
+    #[error("send it again")]
+    Resend,
     /// Seconds until the next try makes sense.
     #[error("too many tries")]
     Busy { retry_after: u64 },
@@ -59,6 +65,7 @@ impl From<TokenError> for Error {
         match error {
             TokenError::SignInAgain => Self::SignIn,
             TokenError::Unavailable => Self::Unavailable { retry_after: 5 },
+            TokenError::NotBelieved => Self::Unusable(NOT_BELIEVED),
         }
     }
 }

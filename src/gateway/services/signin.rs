@@ -16,10 +16,10 @@ use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{
-    Begun, Callback, Flow, FlowError, Flows, LoginId, Refresh, RefreshError, Refreshed, TokenSet, Tokens,
+    Begun, Callback, CheckError, Flow, FlowError, Flows, LoginId, Refresh, RefreshError, Refreshed, TokenSet, Tokens,
 };
 use crate::gateway::store::{Key, Store};
-use crate::gateway::upstream::identity::{IdentityError, IdentityProvider, SignIn as Ask};
+use crate::gateway::upstream::identity::{IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
 use crate::platform::clock::Clock;
 use crate::platform::digest::sha256;
 use crate::platform::secret::Secret;
@@ -167,15 +167,18 @@ impl SignIn {
     ) -> Result<Completed, SignInError> {
         let tokens = provider.exchange(code, &flow.verifier, &redirect_uri(place.origin)).await.map_err(provider_error)?;
         let identity = provider.identify(&tokens, Some(flow.nonce.expose())).await.map_err(provider_error)?;
+        let principal = principal(place.tenant, identity);
         let login = LoginId::new().map_err(|error| Error::Internal(error.to_string()))?;
+        let now = self.clock.now();
         let set = TokenSet {
             access: tokens.access,
             refresh: tokens.refresh,
             id_token: tokens.id_token,
-            expires_at: self.clock.now().after(tokens.expires_in.unwrap_or(self.default_lifetime)),
+            issued_at: now,
+            expires_at: now.after(tokens.expires_in.unwrap_or(self.default_lifetime)),
         };
-        self.tokens.store(place.tenant, &login, &set).await.map_err(Error::from)?;
-        Ok(Completed::New { principal: principal(place.tenant, identity), login, return_to: flow.return_to })
+        self.tokens.store(&login, &principal, &set).await.map_err(Error::from)?;
+        Ok(Completed::New { principal, login, return_to: flow.return_to })
     }
 
     /// Revokes the refresh token at the provider when it can; never fails and never holds the sign-out up for long.
@@ -215,11 +218,15 @@ fn provider_error(error: IdentityError) -> SignInError {
 }
 
 /// Refreshes with the provider of one tenant.
-pub(in crate::gateway) struct Refresher(pub(in crate::gateway) IdentityProvider);
+#[derive(Clone)]
+pub(in crate::gateway) struct Refresher {
+    pub(in crate::gateway) tenant: TenantId,
+    pub(in crate::gateway) provider: IdentityProvider,
+}
 
 impl Refresh for Refresher {
     async fn refresh(&self, token: Secret) -> Result<Refreshed, RefreshError> {
-        match self.0.refresh(&token).await {
+        match self.provider.refresh(&token).await {
             Ok(tokens) => Ok(Refreshed {
                 access: tokens.access,
                 refresh: tokens.refresh,
@@ -228,9 +235,28 @@ impl Refresh for Refresher {
             }),
             Err(IdentityError::InvalidGrant) => Err(RefreshError::Refused),
             Err(error) => {
-                tracing::warn!(%error, "tokens could not be refreshed");
+                tracing::warn!(tenant = %self.tenant, %error, "tokens could not be refreshed");
                 Err(RefreshError::Trouble)
             }
+        }
+    }
+
+    async fn identify(&self, access: Secret, id_token: Option<Secret>) -> Result<Option<Principal>, CheckError> {
+        let tokens = IssuedTokens { access, refresh: None, id_token, expires_in: None };
+        match self.provider.identify(&tokens, None).await {
+            Ok(identity) => Ok(Some(principal(&self.tenant, identity))),
+            Err(IdentityError::NothingTold) => Ok(None),
+            Err(IdentityError::OtherPerson) => Err(CheckError::NotTheirs),
+            Err(error) => {
+                tracing::warn!(tenant = %self.tenant, %error, "it is not known yet whose refreshed tokens are");
+                Err(CheckError::Trouble)
+            }
+        }
+    }
+
+    async fn revoke(&self, token: Secret) {
+        if let Err(error) = self.provider.revoke(&token).await {
+            tracing::warn!(tenant = %self.tenant, %error, "a refresh token that nobody uses could not be revoked");
         }
     }
 }

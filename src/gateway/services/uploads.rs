@@ -69,20 +69,22 @@ impl Uploads {
     where
         S: Stream<Item = Result<Bytes, Cut>> + Send + 'static,
     {
-        let (service, call) = self.credentials.user(actor).await?;
         let reason = Reason::default();
-        let expected = announced.sha256.clone();
-        let body = watched(body, self.max_bytes, expected, reason.clone());
-        let outcome = service.upload(&call, &announced.name, announced.sha256.as_ref(), announced.force, body).await;
-        match outcome {
+        let body = watched(body, self.max_bytes, announced.sha256.clone(), reason.clone());
+        let Announced { name, sha256, force } = announced.clone();
+        let send = self.credentials.with_user_once(actor, |service, call| async move {
+            service.upload(&call, &name, sha256.as_ref(), force, body).await
+        });
+        match send.await {
             Ok(stored) => Ok(stored.sha256),
-            Err(error) => match reason.get() {
+            Err(Error::Upstream(error)) => match reason.get() {
                 Some(Cut::TooLarge) => Err(Error::TooLarge(too_large(self.max_bytes))),
                 Some(Cut::Changed) => Err(Error::Invalid(CHANGED.to_owned())),
                 Some(Cut::Stopped) => Err(Error::Invalid(STOPPED.to_owned())),
                 None if error.kind == Kind::HashMismatch => Err(Error::Invalid(CHANGED.to_owned())),
                 None => Err(error.into()),
             },
+            Err(error) => Err(error),
         }
     }
 }

@@ -130,6 +130,7 @@ impl Parts {
         self.store.put(session, TOMBSTONE.to_vec(), Some(TOMBSTONE_KEPT)).await?;
         if let Some((id, user)) = owner {
             self.store.delete(&super::tokens::key(tenant, id)).await?;
+            self.store.delete(&super::standing::key(tenant, id)).await?;
             self.forget(tenant, id, user).await?;
             self.store.publish(ENDED, format!("{tenant}/{id}").as_bytes()).await?;
         }

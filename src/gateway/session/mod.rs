@@ -7,7 +7,9 @@
 //! extends idle sessions after the request, so that a poll need not. The rest of the portal sees [`Portal`] only.
 
 mod cookie;
+mod flight;
 mod flows;
+mod landing;
 mod layer;
 #[cfg_attr(not(test), expect(dead_code, reason = "the index is kept from the first sign-in on; no page shows it yet"))]
 mod login;
@@ -16,6 +18,7 @@ mod portal;
 mod records;
 mod refresh;
 mod scope;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -28,7 +31,9 @@ pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows
 pub(in crate::gateway) use self::layer::Layer;
 pub(in crate::gateway) use self::login::LoginId;
 pub(in crate::gateway) use self::portal::{Portal, SignedIn};
-pub(in crate::gateway) use self::refresh::{Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenSource};
+pub(in crate::gateway) use self::refresh::{
+    CheckError, Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenParts, TokenSource,
+};
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
 use super::store::Store;
 use crate::platform::clock::Clock;

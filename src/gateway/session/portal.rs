@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::login::LoginId;
 use super::scope::{Owner, Scope};
+use super::standing::Standing;
 use crate::gateway::domain::principal::Principal;
 use crate::platform::clock::Timestamp;
 use crate::platform::digest::same;
@@ -31,12 +32,20 @@ pub(in crate::gateway) struct SignedIn {
     pub(in crate::gateway) login: LoginId,
     csrf: String,
     pub(in crate::gateway) started_at: Timestamp,
+    #[serde(default)]
+    generation: u64,
 }
 
 impl SignedIn {
     /// The token that this session's forms carry.
     pub(in crate::gateway) fn csrf(&self) -> &str {
         &self.csrf
+    }
+
+    /// Authorization generation: grows with every change of the user's role. What is kept under an older one is not theirs
+    /// any more.
+    pub(in crate::gateway) const fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Whether a form carried the right token; takes the same time wherever it differs.
@@ -93,7 +102,7 @@ impl Portal {
     pub(in crate::gateway) fn sign_in(&self, principal: Principal, login: LoginId) -> Result<SignedIn, NotSignedIn> {
         let scope = self.scope.as_ref().filter(|scope| scope.tenant.as_ref() == Some(&principal.tenant)).ok_or(NotSignedIn)?;
         let csrf = random::token().map_err(|_| NotSignedIn)?;
-        let signed_in = SignedIn { principal, login, csrf, started_at: scope.now };
+        let signed_in = SignedIn { principal, login, csrf, started_at: scope.now, generation: 0 };
         self.session.clear();
         self.session.insert(SIGNED_IN, &signed_in).map_err(|_| NotSignedIn)?;
         self.session.renew();
@@ -134,6 +143,17 @@ pub(in crate::gateway) struct NotSignedIn;
 pub(super) fn owner(state: &State) -> Option<Owner> {
     let signed_in: SignedIn = serde_json::from_str(state.get(SIGNED_IN)?).ok()?;
     Some(Owner { user: signed_in.principal.key(), login: signed_in.login })
+}
+
+/// Puts what the provider says of the user now into `state`. Another user's claims change nothing.
+pub(super) fn restate(state: &mut State, standing: Standing) {
+    let Some(old) = state.get(SIGNED_IN).and_then(|text| serde_json::from_str::<SignedIn>(text).ok()) else { return };
+    let Standing { principal, generation } = standing;
+    if old.principal.key() == principal.key()
+        && let Ok(text) = serde_json::to_string(&SignedIn { principal, generation, ..old })
+    {
+        state.insert(SIGNED_IN.to_owned(), text);
+    }
 }
 
 /// When the sign-in in `state` was.

@@ -121,6 +121,7 @@ impl Records {
             self.0.store.delete(&key).await?;
             return Ok(None);
         };
+        let state = self.0.as_it_stands(tenant, state).await?;
         let due = record.expires_in.is_none_or(|left| full.saturating_sub(left) >= EXTEND_EVERY.min(full / 2));
         let owner = portal::owner(&state);
         let loaded = Loaded { key, version: record.version, started_at, owner, extend: due.then_some(full) };

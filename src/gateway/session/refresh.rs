@@ -1,23 +1,27 @@
-//! An access token that is good now. Refreshes ahead of expiry, once for all who wait in this process, and publishes by
-//! compare-and-set, so that a replica which was faster wins and a sign-out stays one.
+//! An access token that is good now. Refreshes ahead of expiry, once for all who wait on all replicas ([`flight`](super::flight)
+//! does the refresh itself), and gives what is left when that takes too long.
 //!
 //! Two rules above all: trouble at the provider never signs anybody out, and a refresh that was sent is finished and
 //! written even when everybody who waited for it has gone, because the provider may have taken the old token back.
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
+use super::Sessions;
+use super::flight::{Flight, Goal};
 use super::login::LoginId;
-use super::tokens::{Current, TokenSet, Tokens};
+use super::tokens::{Current, Due, Held, TokenSet, Tokens};
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::Swap;
-use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::clock::Timestamp;
 use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
 
@@ -44,10 +48,32 @@ pub(in crate::gateway) enum RefreshError {
     Trouble,
 }
 
-/// Sends a refresh token to the provider of a tenant.
-pub(in crate::gateway) trait Refresh: Send + Sync + 'static {
+/// Why it is not known whose the new tokens are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(in crate::gateway) enum CheckError {
+    /// They are not the user's, or the user may not come in any more: the sign-in is over.
+    #[error("the tokens are not for this user")]
+    NotTheirs,
+    /// The provider did not answer, or not with anything that can be believed. Asked again a little later.
+    #[error("the identity provider did not say whose the tokens are")]
+    Trouble,
+}
+
+/// Speaks with the provider of a tenant. Cheap to clone.
+pub(in crate::gateway) trait Refresh: Clone + Send + Sync + 'static {
     /// One grant, with its own timeout; not repeated by whoever implements it.
     fn refresh(&self, token: Secret) -> impl Future<Output = Result<Refreshed, RefreshError>> + Send;
+
+    /// Whose this access token is, by its claims now; with the id token when one came with it. `None` when the provider has
+    /// no way of telling.
+    fn identify(
+        &self,
+        access: Secret,
+        id_token: Option<Secret>,
+    ) -> impl Future<Output = Result<Option<Principal>, CheckError>> + Send;
+
+    /// Gives a refresh token back that nobody will use. What becomes of it is not waited for.
+    fn revoke(&self, token: Secret) -> impl Future<Output = ()> + Send;
 }
 
 /// Why there is no access token.
@@ -59,62 +85,127 @@ pub(in crate::gateway) enum TokenError {
     /// The store or the provider does not answer. Nobody is signed out; asking again later may help.
     #[error("no access token at the moment")]
     Unavailable,
+    /// A token that was renewed a moment ago because of this was refused again: another one would not help.
+    #[error("the service does not believe fresh tokens")]
+    NotBelieved,
 }
 
-/// When tokens are refreshed.
+/// When and how tokens are refreshed.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::gateway) struct RefreshSettings {
     /// This long before they expire, or a tenth of their lifetime when that is shorter.
     pub(in crate::gateway) ahead: Duration,
     /// Lifetime when the provider does not tell.
     pub(in crate::gateway) default_lifetime: Duration,
+    /// The one that refreshes is left alone for this long without a sign of life. Longer than a call to the provider may take.
+    pub(in crate::gateway) lease: Duration,
+    /// A request waits for a refresh for this long.
+    pub(in crate::gateway) wait: Duration,
+    /// After trouble the provider is not asked again for this long.
+    pub(in crate::gateway) rest: Duration,
+    /// A refused refresh token is not sent again for this long.
+    pub(in crate::gateway) refused: Duration,
+    /// After the service refused a token and it was renewed, a further refusal renews nothing for this long.
+    pub(in crate::gateway) again: Duration,
 }
 
-/// After trouble at the provider a token that is still good is used for this long before it is asked again.
-const COOL_DOWN: Duration = Duration::from_secs(5);
-/// Tries to write what the provider gave, and the wait between them.
-const WRITES: u32 = 20;
-const WRITE_AGAIN: Duration = Duration::from_millis(250);
+/// Parts of a refresh that other rooms own.
+#[derive(Clone)]
+pub(in crate::gateway) struct TokenParts {
+    pub(in crate::gateway) tokens: Tokens,
+    pub(in crate::gateway) sessions: Sessions,
+    pub(in crate::gateway) audit: Audit,
+    pub(in crate::gateway) shutdown: Shutdown,
+}
 
 type Outcome = Result<Secret, TokenError>;
-type Flight = Shared<BoxFuture<'static, Outcome>>;
+pub(super) type Landed = Result<Given, TokenError>;
+type Waiting = Shared<BoxFuture<'static, Landed>>;
+
+/// A token and where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) access: Secret,
+    pub(super) how: How,
+}
+
+/// The `outcome` of `cardea_refresh_total` for a token that was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// The provider gave it now.
+    Single,
+    /// Another request or replica got it while this one waited.
+    Shared,
+    /// It was there already when this one's turn came.
+    Reread,
+    /// The old one, which is good for a while yet.
+    Fallback,
+    /// The old one, and there is no refresh token: the last of its sign-in.
+    Last,
+}
+
+/// Counts how a refresh ended.
+pub(super) fn count(outcome: &'static str) {
+    metrics::counter!("cardea_refresh_total", "outcome" => outcome).increment(1);
+}
+
+impl How {
+    const fn outcome(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Shared => "shared",
+            Self::Reread => "reread",
+            Self::Fallback | Self::Last => "fallback",
+        }
+    }
+}
 
 /// Gives out access tokens. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct TokenSource(Arc<Inner>);
 
-struct Inner {
-    tokens: Tokens,
-    clock: Clock,
-    settings: RefreshSettings,
-    shutdown: Shutdown,
+pub(super) struct Inner {
+    pub(super) parts: TokenParts,
+    pub(super) settings: RefreshSettings,
     desk: Mutex<Desk>,
 }
 
-/// Refreshes in the air and providers to be left alone for a moment, by sign-in.
+/// What this process has in hand, by sign-in.
 #[derive(Default)]
 struct Desk {
-    flights: HashMap<LoginId, Flight>,
+    /// Refreshes in the air.
+    flights: HashMap<LoginId, Waiting>,
+    /// Until when the provider is left alone.
     resting: HashMap<LoginId, Timestamp>,
+    /// Tokens that the provider gave and the store has not taken yet.
+    unwritten: HashMap<LoginId, Held>,
 }
 
 impl TokenSource {
     /// A source over the token records.
-    pub(in crate::gateway) fn new(tokens: Tokens, clock: Clock, settings: RefreshSettings, shutdown: Shutdown) -> Self {
-        Self(Arc::new(Inner { tokens, clock, settings, shutdown, desk: Mutex::default() }))
+    pub(in crate::gateway) fn new(parts: TokenParts, settings: RefreshSettings) -> Self {
+        Self(Arc::new(Inner { parts, settings, desk: Mutex::default() }))
     }
 
     /// An access token that is good for now.
     pub(in crate::gateway) async fn access(&self, tenant: &TenantId, login: &LoginId, refresher: impl Refresh) -> Outcome {
-        let current = self.current(tenant, login).await?;
-        let now = self.0.clock.now();
-        if self.is_fresh(&current.set, now) || (current.set.expires_at > now && self.is_resting(login, now)) {
-            return Ok(current.set.access);
+        let held = self.0.held(tenant, login).await?;
+        if self.0.is_good(&held) {
+            return Ok(held.set.access);
         }
-        self.join(tenant, login, current.set.access, refresher).await
+        if self.0.is_resting(login) {
+            // The provider is not to be asked by everybody who comes while it is in trouble.
+            return self.0.what_is_left(&held.set);
+        }
+        match self.join(tenant, login, Goal::Fresh, refresher).await {
+            Some(landed) => landed.map(|given| given.access),
+            // The new ones may be there, and only the check of whose they are takes long.
+            None => self.0.what_is_left(&self.0.held(tenant, login).await?.set),
+        }
     }
 
-    /// Another token after the service refused `used` with 401: the one that somebody got meanwhile, or a new one.
+    /// Another token after the service refused `used` with 401: the one that somebody got meanwhile, or a new one. Never
+    /// `used` itself.
     pub(in crate::gateway) async fn force(
         &self,
         tenant: &TenantId,
@@ -122,95 +213,81 @@ impl TokenSource {
         used: &Secret,
         refresher: impl Refresh,
     ) -> Outcome {
-        let current = self.current(tenant, login).await?;
-        if !current.set.access.matches(used.expose()) {
-            return Ok(current.set.access);
-        }
-        self.join(tenant, login, current.set.access, refresher).await
-    }
-
-    /// Joins the refresh that is in the air for this sign-in, or starts one. `seen` is the token to be replaced.
-    async fn join(&self, tenant: &TenantId, login: &LoginId, seen: Secret, refresher: impl Refresh) -> Outcome {
-        let flight = {
-            let mut desk = self.0.desk.lock().unwrap_or_else(PoisonError::into_inner);
-            desk.flights.get(login).cloned().unwrap_or_else(|| {
-                let (reply, wait) = oneshot::channel();
-                let flight = wait.map(|outcome| outcome.unwrap_or(Err(TokenError::Unavailable))).boxed().shared();
-                desk.flights.insert(login.clone(), flight.clone());
-                let (source, tenant, login) = (self.clone(), tenant.clone(), login.clone());
-                self.0.shutdown.spawn(async move {
-                    let landing = Landing { source: source.clone(), login: login.clone() };
-                    let outcome = source.fly(&tenant, &login, &seen, refresher).await;
-                    drop(landing);
-                    let _ = reply.send(outcome);
-                });
-                flight
-            })
-        };
-        flight.await
-    }
-
-    /// The refresh itself. Everything is read again first: another replica may have been faster.
-    async fn fly(&self, tenant: &TenantId, login: &LoginId, seen: &Secret, refresher: impl Refresh) -> Outcome {
-        let current = self.current(tenant, login).await?;
-        let now = self.0.clock.now();
-        if !current.set.access.matches(seen.expose()) && self.is_fresh(&current.set, now) {
-            return Ok(current.set.access);
-        }
-        let Some(token) = current.set.refresh.clone() else {
-            let good = current.set.expires_at > now;
-            return if good { Ok(current.set.access) } else { Err(TokenError::SignInAgain) };
-        };
-        match refresher.refresh(token).await {
-            Ok(new) => self.publish(tenant, login, current, new).await,
-            Err(RefreshError::Trouble) => self.make_do(login, current.set),
-            Err(RefreshError::Refused) => self.give_up(tenant, login, &current).await,
-        }
-    }
-
-    async fn publish(&self, tenant: &TenantId, login: &LoginId, old: Current, new: Refreshed) -> Outcome {
-        let lifetime = new.expires_in.unwrap_or(self.0.settings.default_lifetime);
-        let set = TokenSet {
-            access: new.access,
-            refresh: new.refresh.or(old.set.refresh),
-            id_token: new.id_token.or(old.set.id_token),
-            expires_at: self.0.clock.now().after(lifetime),
-        };
-        for _ in 0..WRITES {
-            match self.0.tokens.replace(tenant, login, old.version, &set).await {
-                Ok(Swap::Done(_)) => return Ok(set.access),
-                Ok(Swap::Gone) => return Err(TokenError::SignInAgain),
-                // Either another replica's refresh, or our own write whose answer was lost.
-                Ok(Swap::Conflict) => return self.current(tenant, login).await.map(|current| current.set.access),
-                Err(error) => tracing::warn!(%tenant, %error, "refreshed tokens are not written yet; trying again"),
+        // A second round for those who joined a refresh that was not made for them.
+        for _ in 0..2 {
+            let held = self.0.held(tenant, login).await?;
+            let resting = self.0.is_resting(login);
+            let is_other = !held.set.access.matches(used.expose());
+            if is_other && self.0.is_alive(&held.set) && (held.due == Due::Nothing || resting) {
+                return Ok(held.set.access);
             }
-            tokio::time::sleep(WRITE_AGAIN).await;
+            if resting {
+                return Err(TokenError::Unavailable);
+            }
+            let now = self.0.now();
+            if !is_other && held.forced_at.is_some_and(|at| now.since(at) < self.0.settings.again) {
+                return Err(TokenError::NotBelieved);
+            }
+            let landed = self.join(tenant, login, Goal::Other(used.clone()), refresher.clone()).await;
+            let given = landed.unwrap_or(Err(TokenError::Unavailable))?;
+            match given.how {
+                _ if !given.access.matches(used.expose()) => return Ok(given.access),
+                How::Last => return Err(TokenError::SignInAgain),
+                How::Fallback => return Err(TokenError::Unavailable),
+                How::Single | How::Shared | How::Reread => {}
+            }
         }
-        tracing::error!(%tenant, "refreshed tokens could not be written; the user may have to sign in again");
-        Ok(set.access)
+        Err(TokenError::Unavailable)
     }
 
-    /// The provider has trouble: the old token while it is good.
-    fn make_do(&self, login: &LoginId, set: TokenSet) -> Outcome {
-        let now = self.0.clock.now();
-        let mut desk = self.0.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        desk.resting.retain(|_, until| *until > now);
-        desk.resting.insert(login.clone(), now.after(COOL_DOWN));
-        if set.expires_at > now { Ok(set.access) } else { Err(TokenError::Unavailable) }
-    }
-
-    /// The refresh token was refused: because another replica used it first, or because the sign-in is over.
-    async fn give_up(&self, tenant: &TenantId, login: &LoginId, old: &Current) -> Outcome {
-        let newest = self.current(tenant, login).await?;
-        if newest.version != old.version {
-            return Ok(newest.set.access);
+    /// Joins the refresh that is in the air for this sign-in, or starts one. `None` when it takes longer than a request waits;
+    /// it goes on without this one.
+    async fn join(&self, tenant: &TenantId, login: &LoginId, goal: Goal, refresher: impl Refresh) -> Option<Landed> {
+        let began = Instant::now();
+        let (flight, joined) = {
+            let mut desk = self.0.desk();
+            match desk.flights.get(login) {
+                Some(flight) => (flight.clone(), true),
+                None => {
+                    let (reply, wait) = oneshot::channel();
+                    let flight = wait.map(|landed| landed.unwrap_or(Err(TokenError::Unavailable))).boxed().shared();
+                    desk.flights.insert(login.clone(), flight.clone());
+                    let (source, tenant, login) = (Arc::clone(&self.0), tenant.clone(), login.clone());
+                    self.0.parts.shutdown.spawn(async move {
+                        let runway = Runway { source: Arc::clone(&source), login: login.clone() };
+                        let landed = Flight { source, tenant, login, goal, refresher }.fly().await;
+                        if let Ok(given) = &landed {
+                            count(given.how.outcome());
+                        }
+                        drop(runway);
+                        let _ = reply.send(landed);
+                    });
+                    (flight, false)
+                }
+            }
+        };
+        let landed = tokio::time::timeout(self.0.settings.wait, flight).await.ok();
+        metrics::histogram!("cardea_refresh_wait_seconds").record(began.elapsed());
+        if joined && matches!(landed, Some(Ok(_))) {
+            count(How::Shared.outcome());
         }
-        self.0.tokens.forget(tenant, login).await.map_err(|_| TokenError::Unavailable)?;
-        Err(TokenError::SignInAgain)
+        landed
+    }
+}
+
+impl Inner {
+    /// The tokens as they are: those that are only in memory yet first.
+    async fn held(&self, tenant: &TenantId, login: &LoginId) -> Result<Held, TokenError> {
+        let unwritten = self.desk().unwritten.get(login).filter(|held| self.is_alive(&held.set)).cloned();
+        match unwritten {
+            Some(held) => Ok(held),
+            None => self.current(tenant, login).await.map(|current| current.held),
+        }
     }
 
-    async fn current(&self, tenant: &TenantId, login: &LoginId) -> Result<Current, TokenError> {
-        match self.0.tokens.read(tenant, login).await {
+    /// The tokens as they are stored.
+    pub(super) async fn current(&self, tenant: &TenantId, login: &LoginId) -> Result<Current, TokenError> {
+        match self.parts.tokens.read(tenant, login).await {
             Ok(Some(current)) => Ok(current),
             Ok(None) => Err(TokenError::SignInAgain),
             Err(error) => {
@@ -220,25 +297,77 @@ impl TokenSource {
         }
     }
 
-    fn is_fresh(&self, set: &TokenSet, now: Timestamp) -> bool {
-        set.expires_at.since(now) > self.0.settings.ahead
+    /// Leaves the provider alone for a moment.
+    pub(super) fn rest(&self, login: &LoginId) {
+        let now = self.now();
+        let mut desk = self.desk();
+        desk.resting.retain(|_, until| *until > now);
+        desk.resting.insert(login.clone(), now.after(self.settings.rest));
     }
 
-    fn is_resting(&self, login: &LoginId, now: Timestamp) -> bool {
-        let desk = self.0.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        desk.resting.get(login).is_some_and(|until| *until > now)
+    /// The provider has trouble: leaves it alone for a moment; the old token while it is good.
+    pub(super) fn make_do(&self, login: &LoginId, set: &TokenSet) -> Landed {
+        self.rest(login);
+        self.left(set)
+    }
+
+    /// No new token: the old one while it is good.
+    pub(super) fn left(&self, set: &TokenSet) -> Landed {
+        if self.is_alive(set) {
+            return Ok(Given { access: set.access.clone(), how: How::Fallback });
+        }
+        count("failed");
+        Err(TokenError::Unavailable)
+    }
+
+    fn what_is_left(&self, set: &TokenSet) -> Outcome {
+        let given = self.left(set)?;
+        count(given.how.outcome());
+        Ok(given.access)
+    }
+
+    /// Whether the token need not be refreshed yet, and is known to be the user's.
+    pub(super) fn is_good(&self, held: &Held) -> bool {
+        let set = &held.set;
+        let ahead = self.settings.ahead.min(set.expires_at.since(set.issued_at) / 10);
+        held.due == Due::Nothing && set.expires_at.since(self.now()) > ahead
+    }
+
+    pub(super) fn is_alive(&self, set: &TokenSet) -> bool {
+        set.expires_at > self.now()
+    }
+
+    fn is_resting(&self, login: &LoginId) -> bool {
+        let now = self.now();
+        self.desk().resting.get(login).is_some_and(|until| *until > now)
+    }
+
+    /// Keeps tokens in memory that the store does not take; `None` when it has them.
+    pub(super) fn keep(&self, login: &LoginId, held: Option<Held>) {
+        let mut desk = self.desk();
+        match held {
+            Some(held) => desk.unwritten.insert(login.clone(), held),
+            None => desk.unwritten.remove(login),
+        };
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.parts.sessions.0.clock.now()
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Clears the way for the next refresh of a sign-in, however this one ended.
-struct Landing {
-    source: TokenSource,
+struct Runway {
+    source: Arc<Inner>,
     login: LoginId,
 }
 
-impl Drop for Landing {
+impl Drop for Runway {
     fn drop(&mut self) {
-        let mut desk = self.source.0.desk.lock().unwrap_or_else(PoisonError::into_inner);
-        desk.flights.remove(&self.login);
+        self.source.desk().flights.remove(&self.login);
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::login::LoginId;
+use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store, Swap, Unavailable, Version};
 use crate::platform::clock::Timestamp;
@@ -23,14 +24,41 @@ pub(in crate::gateway) struct TokenSet {
     pub(in crate::gateway) refresh: Option<Secret>,
     /// Needed for signing out at the provider.
     pub(in crate::gateway) id_token: Option<Secret>,
+    /// When the access token came.
+    pub(in crate::gateway) issued_at: Timestamp,
     /// When the access token expires.
     pub(in crate::gateway) expires_at: Timestamp,
+}
+
+/// Everything that is kept about the tokens of a sign-in.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) set: TokenSet,
+    /// Whose they are, as the provider said when it was last asked.
+    pub(super) owner: Principal,
+    /// Grows with every change of the owner's role.
+    pub(super) generation: u64,
+    pub(super) due: Due,
+    /// Fencing number of the lease they were refreshed under; 0 from a sign-in.
+    pub(super) fence: u64,
+    /// When they were last renewed because the service refused the ones before.
+    pub(super) forced_at: Option<Timestamp>,
+}
+
+/// What of the provider's last answer still has to be checked. Tokens are written before that, so that no crash loses them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Due {
+    Nothing,
+    /// Whose the access token is.
+    Access,
+    /// That, and the id token that came with it.
+    Both,
 }
 
 /// The tokens as they are stored now.
 #[derive(Clone, Debug)]
 pub(super) struct Current {
-    pub(super) set: TokenSet,
+    pub(super) held: Held,
     pub(super) version: Version,
 }
 
@@ -40,7 +68,15 @@ struct Plain {
     access: String,
     refresh: Option<String>,
     id_token: Option<String>,
+    issued_at: i64,
     expires_at: i64,
+    #[zeroize(skip)]
+    owner: Principal,
+    generation: u64,
+    #[zeroize(skip)]
+    due: Due,
+    fence: u64,
+    forced_at: Option<i64>,
 }
 
 /// The token records of all tenants. Cheap to clone.
@@ -58,15 +94,17 @@ impl Tokens {
         Self { store, ring, kept }
     }
 
-    /// Writes the tokens of a new sign-in, before its session is written.
-    pub(in crate::gateway) async fn store(&self, tenant: &TenantId, login: &LoginId, set: &TokenSet) -> Result<(), Unavailable> {
-        let key = key(tenant, &login.public());
-        self.store.put(&key, self.seal(&key, login, set)?, Some(self.kept)).await.map(|_| ())
+    /// Writes the tokens of a new sign-in of `owner`, before its session is written.
+    pub(in crate::gateway) async fn store(&self, login: &LoginId, owner: &Principal, set: &TokenSet) -> Result<(), Unavailable> {
+        let key = key(&owner.tenant, &login.public());
+        let (set, owner) = (set.clone(), owner.clone());
+        let held = Held { set, owner, generation: 0, due: Due::Nothing, fence: 0, forced_at: None };
+        self.store.put(&key, self.seal(&key, login, &held)?, Some(self.kept)).await.map(|_| ())
     }
 
     /// The tokens as they are; `None` when the sign-in ended.
     pub(in crate::gateway) async fn current(&self, tenant: &TenantId, login: &LoginId) -> Result<Option<TokenSet>, Unavailable> {
-        Ok(self.read(tenant, login).await?.map(|current| current.set))
+        Ok(self.read(tenant, login).await?.map(|current| current.held.set))
     }
 
     /// Deletes the tokens. Ending a session does that too; this is for sign-ins that never had one.
@@ -86,9 +124,18 @@ impl Tokens {
             access: Secret::new(plain.access.as_str()),
             refresh: plain.refresh.as_deref().map(Secret::new),
             id_token: plain.id_token.as_deref().map(Secret::new),
+            issued_at: Timestamp(plain.issued_at),
             expires_at: Timestamp(plain.expires_at),
         };
-        Ok(Some(Current { set, version: record.version }))
+        let held = Held {
+            set,
+            owner: plain.owner.clone(),
+            generation: plain.generation,
+            due: plain.due,
+            fence: plain.fence,
+            forced_at: plain.forced_at.map(Timestamp),
+        };
+        Ok(Some(Current { held, version: record.version }))
     }
 
     /// Writes refreshed tokens in the place of those that were read. Never brings back what was deleted.
@@ -97,19 +144,26 @@ impl Tokens {
         tenant: &TenantId,
         login: &LoginId,
         old: Version,
-        set: &TokenSet,
+        held: &Held,
     ) -> Result<Swap, Unavailable> {
         let key = key(tenant, &login.public());
-        self.store.compare_and_set(&key, old, self.seal(&key, login, set)?, Some(self.kept)).await
+        self.store.compare_and_set(&key, old, self.seal(&key, login, held)?, Some(self.kept)).await
     }
 
-    fn seal(&self, key: &Key, login: &LoginId, set: &TokenSet) -> Result<Vec<u8>, Unavailable> {
+    fn seal(&self, key: &Key, login: &LoginId, held: &Held) -> Result<Vec<u8>, Unavailable> {
         let text = |secret: &Secret| secret.expose().to_owned();
+        let set = &held.set;
         let plain = Plain {
             access: text(&set.access),
             refresh: set.refresh.as_ref().map(text),
             id_token: set.id_token.as_ref().map(text),
+            issued_at: set.issued_at.0,
             expires_at: set.expires_at.0,
+            owner: held.owner.clone(),
+            generation: held.generation,
+            due: held.due,
+            fence: held.fence,
+            forced_at: held.forced_at.map(|at| at.0),
         };
         let bytes = Zeroizing::new(serde_json::to_vec(&plain).map_err(|error| Unavailable(error.to_string()))?);
         let sealed = self.ring.seal(PURPOSE, &key.context(), login.secret(), &bytes);

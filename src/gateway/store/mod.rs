@@ -3,11 +3,6 @@
 //! The room knows bytes and keys, not what they mean; whoever writes seals and hashes what is secret. A read has three
 //! outcomes: found, not there, and [`Unavailable`], which never means "not there".
 
-#![cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the contract is whole and proven on both backends; leases and messages have no caller yet")
-)]
-
 mod embedded;
 mod entries;
 mod key;

@@ -33,6 +33,8 @@ const SLOWEST_RETRY: Duration = Duration::from_secs(1);
 const FASTEST_RETRY: Duration = Duration::from_millis(50);
 /// How long the last fencing number is remembered.
 const FENCE_KEPT: Duration = Duration::from_hours(24);
+/// What `PTTL` says of a key that is not there.
+const GONE: i64 = -2;
 /// Calls that may wait for their turn on the one connection.
 const QUEUE: usize = 1024;
 
@@ -88,9 +90,11 @@ impl Redis {
 
     pub(super) async fn get(&self, key: &Key) -> Result<Option<Record>, Unavailable> {
         let name = self.name(key, RECORD);
+        // Not in one transaction: a server that is full refuses those, even of reads.
         let mut both = redis::pipe();
-        both.atomic().cmd("GET").arg(&name).cmd("PTTL").arg(&name);
+        both.cmd("GET").arg(&name).cmd("PTTL").arg(&name);
         let (bytes, left): (Option<Vec<u8>>, i64) = self.pipeline(&both).await?;
+        let bytes = bytes.filter(|_| left != GONE);
         let Some((version, value)) = bytes.as_deref().and_then(<[u8]>::split_first_chunk::<8>) else { return Ok(None) };
         let expires_in = u64::try_from(left).ok().map(Duration::from_millis);
         Ok(Some(Record { value: value.to_vec(), version: Version(u64::from_be_bytes(*version)), expires_in }))

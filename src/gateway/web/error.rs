@@ -36,7 +36,14 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) sign_in: Option<Box<str>>,
     /// Ways on from here, where some are known.
     pub(in crate::gateway) ways: Box<[Way]>,
+    /// `type` of the problem document, for programs that act on it.
+    pub(in crate::gateway) kind: &'static str,
 }
+
+/// `type` of a problem that is told by its status alone.
+const ABOUT_BLANK: &str = "about:blank";
+/// `type` of a refusal whose cause is gone: the same request, sent once more, is taken.
+pub(in crate::gateway) const RESEND: &str = "token-refreshed-resend";
 
 impl WebError {
     fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
@@ -49,6 +56,7 @@ impl WebError {
             cause: None,
             sign_in: None,
             ways: Box::default(),
+            kind: ABOUT_BLANK,
         }
     }
 
@@ -150,6 +158,13 @@ impl WebError {
         }
     }
 
+    /// The sign-in was renewed while a body was on its way that cannot be sent on twice. The sender sends it once more.
+    fn resend() -> Self {
+        let words = "Your sign-in was renewed while this was on its way, so it was not taken. You are still signed in.";
+        let hint = "Go back and send it once more.";
+        Self { kind: RESEND, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
+    }
+
     /// `cause` is logged, never shown.
     pub(in crate::gateway) fn internal(cause: impl Into<String>) -> Self {
         let words = "Something went wrong on our side. It has been noted.";
@@ -168,7 +183,7 @@ impl WebError {
     pub(in crate::gateway) fn problem(&self, request_id: &str) -> serde_json::Value {
         let same = ErrorResponse::new(u32::from(self.status.as_u16()) * 10, &*self.words);
         serde_json::json!({
-            "type": "about:blank",
+            "type": self.kind,
             "title": self.title,
             "status": self.status.as_u16(),
             "detail": self.words,
@@ -244,6 +259,7 @@ impl From<Error> for WebError {
             ),
             Error::TooLarge(words) => Self::too_large(words),
             Error::SignIn => Self::sign_in(urls::LOGIN_AGAIN.to_owned()),
+            Error::Resend => Self::resend(),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
             Error::Unusable(words) => Self {

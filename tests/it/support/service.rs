@@ -36,6 +36,8 @@ pub(crate) struct Desk {
     pub(crate) latency: Duration,
     /// Answered instead of everything else, without looking at the token.
     pub(crate) status: Option<u16>,
+    /// Body of good answers, instead of an empty list.
+    pub(crate) body: Option<serde_json::Value>,
     /// Calls that came and are not answered yet.
     pub(crate) waiting: usize,
 }
@@ -90,7 +92,8 @@ impl Service {
         let mut desk = self.desk();
         desk.waiting -= 1;
         desk.calls.push(Call { method: head.method.to_string(), path, bearer, status });
-        let body = if status == 200 { json!({ "list": [], "total": 0 }) } else { json!({ "status": status, "message": "no" }) };
+        let good = || desk.body.clone().unwrap_or_else(|| json!({ "list": [], "total": 0 }));
+        let body = if status == 200 { good() } else { json!({ "status": status, "message": "no" }) };
         let builder = Response::builder().status(status).header("content-type", "application/json");
         builder.body(Full::from(body.to_string())).unwrap()
     }

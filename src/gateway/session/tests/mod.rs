@@ -4,4 +4,5 @@ mod at_rest;
 mod flows;
 mod portal;
 mod refresh;
+mod replicas;
 mod sessions;

@@ -1,7 +1,8 @@
 //! A small portal behind a socket, with a browser that knows no more than cookies.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix_session::Session;
@@ -31,6 +32,8 @@ struct Shared {
     /// How many slow requests have begun, and a permit for each that may go on.
     begun: Arc<Semaphore>,
     go_on: Arc<Semaphore>,
+    /// The newest sign-in of each user.
+    logins: Arc<Mutex<HashMap<String, LoginId>>>,
 }
 
 /// A running portal.
@@ -64,6 +67,7 @@ pub(super) fn tokens_of(subject: &str) -> TokenSet {
         access: Secret::new(format!("access-of-{subject}")),
         refresh: Some(Secret::new(format!("refresh-of-{subject}"))),
         id_token: Some(Secret::new(format!("id-of-{subject}"))),
+        issued_at: Timestamp(1_700_000_000_000),
         expires_at: Timestamp(1_700_000_300_000),
     }
 }
@@ -76,7 +80,7 @@ impl Site {
     pub(super) fn with(bench: &Bench, settings: Settings, ring: Arc<Ring>) -> Self {
         let tokens = Tokens::new(bench.store.clone(), Arc::clone(&ring), settings.absolute);
         let sessions = Sessions::new(bench.store.clone(), ring, bench.clock.clone(), settings).unwrap();
-        let shared = Shared { tokens, begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)) };
+        let shared = Shared { tokens, begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)), logins: Arc::default() };
         let (for_app, state) = (sessions.clone(), shared.clone());
         let server = HttpServer::new(move || {
             let pages = web::scope("/portal")
@@ -85,6 +89,7 @@ impl Site {
                 .route("/poll", web::get().to(poll))
                 .route("/slow", web::get().to(slow))
                 .route("/sign-in/{user}", web::post().to(sign_in))
+                .route("/standing", web::get().to(standing))
                 .route("/rename/{name}", web::post().to(rename))
                 .route("/sign-out", web::post().to(sign_out));
             App::new()
@@ -109,6 +114,11 @@ impl Site {
             let _ = running.await;
         });
         Self { address, sessions, shared }
+    }
+
+    /// The newest sign-in of a user.
+    pub(super) fn login_of(&self, subject: &str) -> LoginId {
+        self.shared.logins.lock().unwrap()[subject].clone()
     }
 
     /// Sends a request as a browser of `tenant` with `cookie` (name=value) would.
@@ -205,11 +215,17 @@ async fn sign_in(
     shared: web::Data<Shared>,
 ) -> HttpResponse {
     let login = LoginId::new().unwrap();
-    if shared.tokens.store(&tenant, &login, &tokens_of(&subject)).await.is_err() {
+    if shared.tokens.store(&login, &user(&tenant, &subject), &tokens_of(&subject)).await.is_err() {
         return HttpResponse::ServiceUnavailable().finish();
     }
+    shared.logins.lock().unwrap().insert(subject.clone(), login.clone());
     let signed_in = portal.sign_in(user(&tenant, &subject), login).unwrap();
     HttpResponse::Ok().body(signed_in.csrf().to_owned())
+}
+
+async fn standing(portal: Portal) -> HttpResponse {
+    let Some(signed_in) = portal.signed_in() else { return HttpResponse::Unauthorized().finish() };
+    HttpResponse::Ok().body(format!("{:?} {}", signed_in.principal.role, signed_in.generation()))
 }
 
 async fn rename(portal: Portal, name: web::Path<String>) -> HttpResponse {

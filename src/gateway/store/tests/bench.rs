@@ -127,7 +127,9 @@ impl RedisServer {
 
     async fn try_command(&self, words: &[&str]) -> Option<redis::Value> {
         let client = redis::Client::open(self.settings().url.expose()).unwrap();
-        let mut connection = client.get_multiplexed_async_connection().await.ok()?;
+        // A busy machine takes longer for SAVE than the client waits by itself.
+        let patient = redis::AsyncConnectionConfig::new().set_response_timeout(Some(PATIENCE));
+        let mut connection = client.get_multiplexed_async_connection_with_config(&patient).await.ok()?;
         let (first, rest) = words.split_first().unwrap();
         redis::cmd(first).arg(rest).query_async(&mut connection).await.ok()
     }

@@ -54,6 +54,12 @@ pub(crate) enum IdentityError {
     /// `iss` of the callback or of discovery is another one (RFC 9207).
     #[error("the answer comes from another issuer")]
     WrongIssuer,
+    /// No id token and no userinfo.
+    #[error("the provider has no userinfo and gave no id token")]
+    NothingTold,
+    /// The id token speaks of somebody else than userinfo.
+    #[error("the id token speaks of another person than userinfo")]
+    OtherPerson,
     #[error("the id token is not good: {0}")]
     BadIdToken(&'static str),
     #[error("the provider's settings cannot be used: {0}")]
@@ -190,14 +196,14 @@ impl IdentityProvider {
         let proven = self.proven(&endpoints, tokens, nonce).await?;
         let told = match (&endpoints.userinfo, &proven) {
             (None, Some(_)) => None,
-            (None, None) => return Err(IdentityError::Misconfigured("the provider has no userinfo")),
+            (None, None) => return Err(IdentityError::NothingTold),
             (Some(url), _) => Some(self.userinfo_at(url, &tokens.access).await?),
         };
         if let (Some(Value::String(proven)), Some(Value::String(told))) =
             (proven.as_ref().and_then(|claims| claims.get("sub")), told.as_ref().and_then(|claims| claims.get("sub")))
             && proven != told
         {
-            return Err(IdentityError::BadIdToken("it speaks of another person than userinfo"));
+            return Err(IdentityError::OtherPerson);
         }
         claims::identity(&self.0.settings, &endpoints.issuer, proven.as_ref(), told)
     }

@@ -377,7 +377,7 @@ async fn an_id_token_must_be_signed_by_the_provider() {
     provider.verify_id_token(&good, Some("n")).await.unwrap();
     let tokens = Tokens { access: Secret::new("at"), refresh: None, id_token: Some(good), expires_in: None };
     let error = provider.identify(&tokens, Some("n")).await.unwrap_err();
-    assert_eq!(error, IdentityError::BadIdToken("it speaks of another person than userinfo"));
+    assert_eq!(error, IdentityError::OtherPerson);
     let without = Tokens { id_token: None, ..tokens };
     assert_eq!(provider.identify(&without, Some("n")).await.unwrap_err(), IdentityError::BadIdToken("there is none"));
 }

@@ -274,11 +274,11 @@ async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>)
     let name = request.match_info().get("name").unwrap().to_owned();
     let role = if request.match_info().get("role") == Some("admin") { Role::Administrator } else { Role::Member };
     let login = LoginId::new().unwrap();
-    let expires_at = clock.now().after(Duration::from_hours(10));
-    let set = TokenSet { access: Secret::new(USER_TOKEN), refresh: None, id_token: None, expires_at };
-    tokens.store(&tenant, &login, &set).await.unwrap();
+    let (issued_at, expires_at) = (clock.now(), clock.now().after(Duration::from_hours(10)));
+    let set = TokenSet { access: Secret::new(USER_TOKEN), refresh: None, id_token: None, issued_at, expires_at };
     let (issuer, subject) = ("https://id.example".to_owned(), name.clone());
     let principal = Principal { tenant, issuer, subject, name: name.as_str().into(), email: "".into(), role };
+    tokens.store(&login, &principal, &set).await.unwrap();
     Portal::of(&request).sign_in(principal, login).unwrap();
     see_other("/shares")
 }

@@ -49,12 +49,12 @@ fn parts(service: SocketAddr, folder: &std::path::Path, clock: &Clock) -> Rig {
 async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>) -> HttpResponse {
     let tenant = TenantId::parse("acme").unwrap();
     let login = LoginId::new().unwrap();
-    let expires_at = clock.now().after(Duration::from_hours(10));
-    let set = TokenSet { access: Secret::new("token"), refresh: None, id_token: None, expires_at };
-    tokens.store(&tenant, &login, &set).await.unwrap();
+    let (issued_at, expires_at) = (clock.now(), clock.now().after(Duration::from_hours(10)));
+    let set = TokenSet { access: Secret::new("token"), refresh: None, id_token: None, issued_at, expires_at };
     let subject = request.query_string().to_owned();
     let issuer = "https://id.example".to_owned();
     let principal = Principal { tenant, issuer, subject, name: "Alice".into(), email: "".into(), role: Role::Member };
+    tokens.store(&login, &principal, &set).await.unwrap();
     Portal::of(&request).sign_in(principal, login).unwrap();
     HttpResponse::Ok().finish()
 }

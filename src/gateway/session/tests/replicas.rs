@@ -1,0 +1,270 @@
+//! Refreshing on several replicas: one lease, one grant, word to those who wait, and a fence for those who come late.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::portal::{Site, tokens_of, user};
+use super::refresh::{Case, PACE, Provider, case, fresh_of, new_tokens, replica};
+use crate::gateway::domain::audit::Deed;
+use crate::gateway::domain::principal::Principal;
+use crate::gateway::domain::role::Role;
+use crate::gateway::session::login::TOMBSTONE;
+use crate::gateway::session::tokens::Due;
+use crate::gateway::session::{CheckError, RefreshError, RefreshSettings, TokenError};
+use crate::gateway::store::tests::bench::{Bench, acme, until};
+use crate::gateway::store::tests::on_both;
+use crate::gateway::store::{Key, Lease};
+
+on_both! {
+    two_replicas_share_one_call
+    trouble_of_the_one_who_refreshes_is_the_trouble_of_all_who_wait
+    a_replica_that_is_gone_is_left_alone_for_its_lease_only
+    whoever_waits_for_too_long_gets_the_old_token_or_is_told_to_come_back
+    a_refresh_that_comes_late_does_not_write_over_a_newer_one
+    a_refresh_writes_over_an_older_one_that_came_late
+    a_refused_refresh_token_ends_the_session_everywhere_and_is_written_down
+    a_refused_refresh_token_is_not_sent_again_for_a_while_by_any_replica
+    tokens_of_another_person_end_the_session
+    who_may_not_come_in_any_more_is_out_at_the_next_refresh
+    a_changed_role_is_in_the_session_after_the_refresh
+}
+
+/// The second of two replicas that know one sign-in.
+fn other(bench: &Bench, case: &Case, pace: RefreshSettings) -> Case {
+    replica(bench, case.login.clone(), pace)
+}
+
+async fn lease_of(bench: &Bench, case: &Case, ttl: Duration) -> Lease {
+    let key = Key::new(&acme(), "refresh", &case.login.public());
+    bench.store.acquire(&key, ttl).await.unwrap().unwrap()
+}
+
+/// Gives the sign-in a session: record and index, as the middleware writes them.
+async fn with_session(bench: &Bench, case: &Case) -> Key {
+    let key = Key::hashed(&acme(), "session", "handle");
+    let owner = user(&acme(), "alice").key();
+    case.sessions.0.enter(&key, &case.login.public(), &owner, bench.clock.now()).await.unwrap();
+    bench.store.put(&key, b"sealed".to_vec(), None).await.unwrap();
+    key
+}
+
+async fn two_replicas_share_one_call(bench: Bench) {
+    let (one, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
+    let two = other(&bench, &one, PACE);
+    bench.clock.advance(Duration::from_secs(301));
+    let answer = async {
+        until("the call", async || provider.calls() == 1).await;
+        provider.0.permits.add_permits(10);
+    };
+    let (first, second, ()) = tokio::join!(one.access(&provider), two.access(&provider), answer);
+    assert_eq!((first.unwrap(), second.unwrap()), ("new-access".to_owned(), "new-access".to_owned()));
+    assert_eq!((provider.calls(), provider.checks()), (1, 1));
+}
+
+async fn trouble_of_the_one_who_refreshes_is_the_trouble_of_all_who_wait(bench: Bench) {
+    let (one, provider) = (case(&bench).await, Provider::slow(Err(RefreshError::Trouble), 0));
+    let two = other(&bench, &one, PACE);
+    bench.clock.advance(Duration::from_secs(280));
+    let answer = async {
+        until("the call", async || provider.calls() == 1).await;
+        provider.0.permits.add_permits(10);
+    };
+    let (first, second, ()) = tokio::join!(one.access(&provider), two.access(&provider), answer);
+    assert_eq!((first.unwrap(), second.unwrap()), ("access-of-alice".to_owned(), "access-of-alice".to_owned()));
+    assert!(provider.calls() <= 2, "once for each replica at the most: word may be lost");
+}
+
+async fn a_replica_that_is_gone_is_left_alone_for_its_lease_only(bench: Bench) {
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(None))));
+    bench.clock.advance(Duration::from_secs(301));
+    lease_of(&bench, &case, Duration::from_millis(300)).await;
+    let passing = async {
+        until("a time without the lease", async || {
+            bench.clock.advance(Duration::from_millis(10));
+            provider.calls() == 1
+        })
+        .await;
+    };
+    let (token, ()) = tokio::join!(case.access(&provider), passing);
+    assert_eq!((token.unwrap().as_str(), provider.calls()), ("new-access", 1));
+}
+
+async fn whoever_waits_for_too_long_gets_the_old_token_or_is_told_to_come_back(bench: Bench) {
+    let first = case(&bench).await;
+    let provider = Provider::answers(Ok(new_tokens(None)));
+    let case = other(&bench, &first, RefreshSettings { wait: Duration::from_millis(50), ..PACE });
+    let lease = lease_of(&bench, &case, Duration::from_hours(1)).await;
+    bench.clock.advance(Duration::from_secs(280));
+    assert_eq!(case.access(&provider).await.unwrap(), "access-of-alice");
+    bench.clock.advance(Duration::from_secs(21));
+    assert_eq!(case.access(&provider).await, Err(TokenError::Unavailable));
+    assert_eq!(case.force(&provider, "access-of-alice").await, Err(TokenError::Unavailable));
+    assert_eq!(provider.calls(), 0);
+    bench.store.release(&lease).await.unwrap();
+    until("the token", async || case.access(&provider).await == Ok("new-access".to_owned())).await;
+}
+
+async fn a_refresh_that_comes_late_does_not_write_over_a_newer_one(bench: Bench) {
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(None)), 0));
+    bench.clock.advance(Duration::from_secs(301));
+    let newer = async {
+        until("the call", async || provider.calls() == 1).await;
+        case.put(fresh_of(&bench, "newer"), Due::Nothing, u64::MAX).await;
+        provider.0.permits.add_permits(1);
+    };
+    let (token, ()) = tokio::join!(case.access(&provider), newer);
+    assert_eq!(token.unwrap(), "access-of-newer");
+    assert!(case.kept().await.access.matches("access-of-newer"));
+}
+
+async fn a_refresh_writes_over_an_older_one_that_came_late(bench: Bench) {
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(None)), 0));
+    bench.clock.advance(Duration::from_secs(301));
+    let older = async {
+        until("the call", async || provider.calls() == 1).await;
+        case.put(fresh_of(&bench, "older"), Due::Nothing, 1).await;
+        provider.0.permits.add_permits(1);
+    };
+    let (token, ()) = tokio::join!(case.access(&provider), older);
+    assert_eq!(token.unwrap(), "new-access");
+    assert!(case.kept().await.access.matches("new-access"));
+}
+
+async fn a_refused_refresh_token_ends_the_session_everywhere_and_is_written_down(bench: Bench) {
+    let (case, provider) = (case(&bench).await, Provider::answers(Err(RefreshError::Refused)));
+    let key = with_session(&bench, &case).await;
+    let owner = user(&acme(), "alice").key();
+    let (tenant, public) = (acme(), case.login.public());
+    let ended = case.sessions.ended(&tenant, &public);
+    bench.clock.advance(Duration::from_secs(301));
+    let (token, ()) = tokio::join!(case.access(&provider), ended);
+    assert_eq!(token, Err(TokenError::SignInAgain));
+    assert_eq!(bench.store.get(&key).await.unwrap().unwrap().value, TOMBSTONE);
+    assert!(case.sessions.list(&acme(), &owner).await.unwrap().is_empty());
+    assert!(case.tokens.current(&acme(), &case.login).await.unwrap().is_none());
+    until("the audit trail", async || {
+        let written = case.audit.list(&acme(), None, 10).await.unwrap();
+        let of = |deed: Deed| {
+            let mut events = written.iter().map(|written| &written.event);
+            events.any(|event| event.deed == deed && event.detail == "refresh_refused" && event.user.as_ref() == Some(&owner))
+        };
+        of(Deed::Refresh) && of(Deed::SessionEnded)
+    })
+    .await;
+}
+
+async fn a_refused_refresh_token_is_not_sent_again_for_a_while_by_any_replica(bench: Bench) {
+    let (one, provider) = (case(&bench).await, Provider::answers(Err(RefreshError::Refused)));
+    let two = other(&bench, &one, PACE);
+    bench.clock.advance(Duration::from_secs(301));
+    assert_eq!(one.access(&provider).await, Err(TokenError::SignInAgain));
+    // As if a writer came late, or a restore brought the record back.
+    let owner = user(&acme(), "alice");
+    one.tokens.store(&one.login, &owner, &tokens_of("alice")).await.unwrap();
+    assert_eq!(two.access(&provider).await, Err(TokenError::SignInAgain));
+    assert_eq!(provider.calls(), 1);
+}
+
+async fn tokens_of_another_person_end_the_session(bench: Bench) {
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(Some("new-refresh")))));
+    let key = with_session(&bench, &case).await;
+    *provider.0.who.lock().unwrap() = Ok(user(&acme(), "mallory"));
+    bench.clock.advance(Duration::from_secs(301));
+    assert_eq!(case.access(&provider).await, Err(TokenError::SignInAgain));
+    assert_eq!(bench.store.get(&key).await.unwrap().unwrap().value, TOMBSTONE);
+    assert!(case.tokens.current(&acme(), &case.login).await.unwrap().is_none());
+}
+
+async fn who_may_not_come_in_any_more_is_out_at_the_next_refresh(bench: Bench) {
+    let (case, provider) = (case(&bench).await, Provider::answers(Ok(new_tokens(Some("new-refresh")))));
+    let key = with_session(&bench, &case).await;
+    *provider.0.who.lock().unwrap() = Err(CheckError::NotTheirs);
+    bench.clock.advance(Duration::from_secs(301));
+    assert_eq!(case.access(&provider).await, Err(TokenError::SignInAgain));
+    assert_eq!(bench.store.get(&key).await.unwrap().unwrap().value, TOMBSTONE);
+}
+
+async fn a_changed_role_is_in_the_session_after_the_refresh(bench: Bench) {
+    let site = Site::open(&bench);
+    let cookie = site.sign_in(&acme(), "alice", None).await;
+    let login = site.login_of("alice");
+    let (case, provider) = (replica(&bench, login, PACE), Provider::answers(Ok(new_tokens(None))));
+    let admin = Principal { role: Role::Administrator, name: "Alice B.".into(), ..user(&acme(), "alice") };
+    assert_eq!(site.ask(&acme(), "GET /portal/standing", Some(&cookie)).await.body(), "Member 0");
+    *provider.0.who.lock().unwrap() = Ok(admin);
+    bench.clock.advance(Duration::from_secs(301));
+    case.access(&provider).await.unwrap();
+    assert_eq!(site.ask(&acme(), "GET /portal/standing", Some(&cookie)).await.body(), "Administrator 1");
+    assert_eq!(site.ask(&acme(), "GET /portal/me", Some(&cookie)).await.body(), "Alice B.");
+    // And back: also the record that stands beside the session goes with it.
+    *provider.0.who.lock().unwrap() = Ok(user(&acme(), "alice"));
+    bench.clock.advance(Duration::from_secs(301));
+    case.access(&provider).await.unwrap();
+    assert_eq!(site.ask(&acme(), "GET /portal/standing", Some(&cookie)).await.body(), "Member 2");
+    site.sessions.end(&acme(), &case.login.public()).await.unwrap();
+    assert!(bench.store.get(&Key::new(&acme(), "standing", &case.login.public())).await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_is_renewed_for_as_long_as_the_call_takes() {
+    let bench = Bench::redis().await;
+    let first = case(&bench).await;
+    let pace = RefreshSettings { lease: Duration::from_millis(300), ..PACE };
+    let (one, two) = (other(&bench, &first, pace), other(&bench, &first, pace));
+    let provider = Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0);
+    bench.clock.advance(Duration::from_secs(301));
+    let began = Instant::now();
+    let answer = async {
+        until("four leases one after the other", async || began.elapsed() > pace.lease * 4).await;
+        assert_eq!(provider.calls(), 1);
+        provider.0.permits.add_permits(10);
+    };
+    let (first, second, ()) = tokio::join!(one.access(&provider), two.access(&provider), answer);
+    assert_eq!((first.unwrap(), second.unwrap()), ("new-access".to_owned(), "new-access".to_owned()));
+    assert_eq!(provider.calls(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_that_the_store_does_not_take_are_given_from_memory_and_written_when_it_does() {
+    let bench = Bench::redis().await;
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
+    let two = other(&bench, &case, RefreshSettings { wait: Duration::from_millis(300), ..PACE });
+    let redis = bench.redis.as_ref().unwrap();
+    bench.clock.advance(Duration::from_secs(301));
+    let full = async {
+        until("the call", async || provider.calls() == 1).await;
+        redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
+        provider.0.permits.add_permits(10);
+    };
+    let (token, ()) = tokio::join!(case.access(&provider), full);
+    assert_eq!(token.unwrap(), "new-access");
+    assert!(case.kept().await.refresh.unwrap().matches("refresh-of-alice"), "the store did not take it");
+    assert_eq!(case.access(&provider).await.unwrap(), "new-access");
+    // The other replica has the used token only, and does not use it.
+    assert_eq!(two.access(&provider).await, Err(TokenError::Unavailable));
+    redis.command(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    until("the new tokens", async || case.kept().await.refresh.unwrap().matches("new-refresh")).await;
+    until("the other replica", async || two.access(&provider).await == Ok("new-access".to_owned())).await;
+    assert_eq!(provider.calls(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sign_out_while_tokens_are_in_memory_only_stays_one() {
+    let bench = Bench::redis().await;
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
+    let redis = bench.redis.as_ref().unwrap();
+    bench.clock.advance(Duration::from_secs(301));
+    let full = async {
+        until("the call", async || provider.calls() == 1).await;
+        redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
+        provider.0.permits.add_permits(10);
+    };
+    let (token, ()) = tokio::join!(case.access(&provider), full);
+    assert_eq!(token.unwrap(), "new-access");
+    case.tokens.forget(&acme(), &case.login).await.unwrap();
+    redis.command(&["CONFIG", "SET", "maxmemory", "0"]).await;
+    until("the end", async || case.access(&provider).await == Err(TokenError::SignInAgain)).await;
+    assert!(case.tokens.current(&acme(), &case.login).await.unwrap().is_none());
+    assert_eq!(provider.calls(), 1);
+}
