@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::services::error::{Error, Kind, UpstreamError};
 
 /// An answer that is not what was asked for.
@@ -133,6 +134,12 @@ impl WebError {
                 "Sign in and try again. What you were doing is kept where it was.",
             )
         }
+    }
+
+    /// What was being sent was cut, because its session ended.
+    pub(in crate::gateway) fn ended(ending: Ending) -> Self {
+        let words = format!("{} What was being sent was cut, and nothing of it was stored.", ending.words());
+        Self { words: words.into(), ..Self::sign_in(super::urls::LOGIN.to_owned()) }
     }
 
     /// `cause` is logged, never shown.

@@ -102,10 +102,12 @@ async fn an_unknown_or_late_or_foreign_state_is_refused(bench: Bench) {
     let flows = flows(&bench, short);
     let begun = begin(&flows, None, "/tasks").await;
     let (state, binding) = (begun.state.expose(), Some(begun.binding.expose()));
-    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::Unknown));
+    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::OtherTenant));
+    let made_up = format!("acme.{}", "x".repeat(43));
+    assert_eq!(flows.finish(&globex(), &made_up, binding).await.err(), Some(FlowError::Unknown));
     let record = bench.store.get(&Key::hashed(&acme(), "flow", state)).await.unwrap().unwrap();
     bench.store.put(&Key::hashed(&globex(), "flow", state), record.value, Some(short)).await.unwrap();
-    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::Unknown));
+    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::OtherTenant));
     for junk in ["", "a", "../../x", &"z".repeat(43), &"z".repeat(100_000), "\u{0}"] {
         assert_eq!(flows.finish(&acme(), junk, binding).await.err(), Some(FlowError::Unknown));
     }

@@ -18,8 +18,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::signed_in::check;
 use crate::config::gateway::Limits;
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::{Cut, too_large};
+use crate::gateway::session::{Portal, Tether};
 use crate::gateway::web::error::WebError;
 use crate::platform::hostile::Hostile;
 
@@ -40,6 +42,8 @@ pub(in crate::gateway) struct UploadForm {
     request: HttpRequest,
     idle: Duration,
     max_bytes: u64,
+    /// The session it is sent in.
+    tether: Option<Tether>,
 }
 
 impl FromRequest for UploadForm {
@@ -55,6 +59,7 @@ impl FromRequest for UploadForm {
             request: request.clone(),
             idle: Duration::from_secs(limits.body_idle_seconds),
             max_bytes: limits.upload_bytes,
+            tether: Portal::of(request).tether(),
         }))
     }
 }
@@ -76,6 +81,7 @@ pub(in crate::gateway) struct UploadFile {
     part: Field,
     name: Hostile,
     idle: Duration,
+    tether: Option<Tether>,
     /// All of it was read; a part that has ended must not be asked again.
     ended: bool,
 }
@@ -95,7 +101,8 @@ impl UploadForm {
             let file = part.content_disposition().and_then(|about| about.get_filename()).map(str::to_owned);
             match file {
                 Some(file) if name == "file" && !file.is_empty() => {
-                    let file = UploadFile { _form: self.form, part, name: plain_name(&file), idle: self.idle, ended: false };
+                    let Self { form: _form, idle, tether, .. } = self;
+                    let file = UploadFile { _form, part, name: plain_name(&file), idle, tether, ended: false };
                     return Ok((Fields(fields), Some(file)));
                 }
                 _ => {
@@ -131,24 +138,32 @@ impl UploadFile {
         &self.name
     }
 
-    /// Hands the bytes to `work` as they arrive. Ends when `work` does; the sender is slowed to its pace.
+    /// Hands the bytes to `work` as they arrive. Ends when `work` does, or with the session; the sender is slowed to its pace.
     pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, WebError>
     where
         F: Future<Output = Result<T, Error>>,
     {
         let (sender, receiver) = mpsc::channel(CHUNKS);
+        let tether = self.tether.take();
         let outcome = {
             let mut work = pin!(work(Chunks(receiver)));
+            let mut pumped = pin!(pump(&mut self, sender));
+            let moved = async {
+                tokio::select! {
+                    biased;
+                    outcome = &mut work => outcome,
+                    () = &mut pumped => work.await,
+                }
+            };
             tokio::select! {
-                biased;
-                outcome = &mut work => outcome,
-                () = pump(&mut self, sender) => work.await,
+                outcome = moved => outcome.map_err(WebError::from),
+                ending = ended(tether.as_ref()) => Err(WebError::ended(ending)),
             }
         };
         if outcome.is_err() {
             self.discard().await;
         }
-        outcome.map_err(WebError::from)
+        outcome
     }
 
     /// Reads on for a moment and forgets, so that the sender is ready for an answer.
@@ -169,6 +184,14 @@ impl Stream for Chunks {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.poll_recv(context)
     }
+}
+
+/// The end of the session an upload is sent in.
+async fn ended(tether: Option<&Tether>) -> Ending {
+    let Some(tether) = tether else { return std::future::pending().await };
+    let ending = tether.ended().await;
+    tether.cut(ending);
+    ending
 }
 
 /// From the browser into the channel, until the file ends, breaks or nobody takes any more.

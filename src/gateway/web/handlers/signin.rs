@@ -93,14 +93,17 @@ pub(in crate::gateway) async fn complete(
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Nothing {}
 
-/// Ends the session here, revokes at the provider, clears what the browser keeps of this site.
+/// Ends the session here, revokes at the provider, clears what the browser keeps of this site. Without a session there is
+/// nothing to end, and nothing is wrong.
 pub(in crate::gateway) async fn sign_out(
     page: Page,
     request: HttpRequest,
     services: Data<Services>,
-    SignedIn(actor): SignedIn,
-    _form: Form<Nothing>,
+    signed_in: Result<SignedIn, WebError>,
+    form: Result<Form<Nothing>, WebError>,
 ) -> Result<HttpResponse, WebError> {
+    let Ok(SignedIn(actor)) = signed_in else { return Ok(see_other(urls::SIGNED_OUT)) };
+    form?;
     services.signin.sign_out(&actor).await;
     Portal::of(&request).sign_out();
     let mut answer = see_other(urls::SIGNED_OUT);
