@@ -98,8 +98,11 @@ impl Parts {
         self.bury(session).await?;
         let tenant = session.tenant();
         let Some((id, user)) = owner else { return Ok(()) };
-        let event = Written::new(ending.deed(), ending.name()).by(by.user.as_deref().unwrap_or(user), id);
-        self.audit.record(tenant, event.from(&by.network, &by.request_id));
+        // A sign-out is written down by whoever offers it, who knows what else went with it.
+        if ending != Ending::SignOut {
+            let event = Written::new(ending.deed(), ending.name()).by(by.user.as_deref().unwrap_or(user), id);
+            self.audit.record(tenant, event.from(&by.network, &by.request_id));
+        }
         self.forget(tenant, id, user).await?;
         // Before the tokens go: a stream that finds them missing would not know why.
         self.tell(ENDED, session, id, Some(ending)).await?;
