@@ -54,6 +54,17 @@ impl Ending {
         Self::ALL.into_iter().find(|ending| ending.name() == name)
     }
 
+    /// Whether whoever sat in the session could not know: they are told before they are led to a new sign-in.
+    pub(in crate::gateway) const fn surprises(self) -> bool {
+        matches!(self, Self::Elsewhere | Self::Administrator | Self::Limit)
+    }
+
+    /// Whether the next sign-in from there has to ask for the password, even where the provider still knows the browser: else
+    /// the next page would bring back what was ended.
+    pub(in crate::gateway) const fn wants_password(self) -> bool {
+        matches!(self, Self::Elsewhere | Self::Administrator)
+    }
+
     /// What is written down.
     pub(in crate::gateway) const fn deed(self) -> Deed {
         match self {

@@ -2,7 +2,6 @@
 //! to their session by a [`Tether`] and are cut with the reason.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::{Stream, StreamExt as _, future, stream};
 use tokio::time::{Instant, timeout_at};
@@ -18,9 +17,15 @@ use crate::gateway::store::{Event, Key, Unavailable};
 /// What a replica tells the others when a session ended, or changed.
 pub(super) const ENDED: &str = "session-ended";
 pub(super) const CHANGED: &str = "session-changed";
-/// What is left of an ended session, so that nothing written late is taken for one.
-pub(super) const TOMBSTONE: &[u8] = b"ended";
-const TOMBSTONE_KEPT: Duration = Duration::from_hours(1);
+/// What is left of an ended session, so that nothing written late is taken for one: this and the reason. It stays for as
+/// long as the session could have lived.
+const TOMBSTONE: &str = "ended ";
+
+/// Why the session whose record this is has ended; `None` for one that has not.
+pub(super) fn tombstone(value: &[u8]) -> Option<Ending> {
+    let reason = std::str::from_utf8(value).ok()?.strip_prefix(TOMBSTONE)?;
+    Some(Ending::named(reason).unwrap_or(Ending::RanOut))
+}
 
 /// A message about a session: `tenant/sign-in/session/reason`, with the names that are in the store anyway.
 pub(super) struct Word {
@@ -95,7 +100,7 @@ impl Parts {
         ending: Ending,
         by: &By,
     ) -> Result<(), Unavailable> {
-        self.bury(session).await?;
+        self.bury(session, ending).await?;
         let tenant = session.tenant();
         let Some((id, user)) = owner else { return Ok(()) };
         // A sign-out is written down by whoever offers it, who knows what else went with it.
@@ -111,8 +116,9 @@ impl Parts {
     }
 
     /// Makes a handle useless.
-    pub(super) async fn bury(&self, session: &Key) -> Result<(), Unavailable> {
-        self.store.put(session, TOMBSTONE.to_vec(), Some(TOMBSTONE_KEPT)).await?;
+    pub(super) async fn bury(&self, session: &Key, ending: Ending) -> Result<(), Unavailable> {
+        let stone = format!("{TOMBSTONE}{}", ending.name()).into_bytes();
+        self.store.put(session, stone, Some(self.settings.absolute)).await?;
         self.copies.drop_one(session).await;
         Ok(())
     }
@@ -167,7 +173,11 @@ impl Tether {
     }
 
     /// `stream` until the session ends; then `last` is its end.
-    pub(in crate::gateway) fn hold<S: Stream>(self, stream: S, last: impl FnOnce(Ending) -> S::Item) -> impl Stream<Item = S::Item> {
+    pub(in crate::gateway) fn hold<S: Stream>(
+        self,
+        stream: S,
+        last: impl FnOnce(Ending) -> S::Item,
+    ) -> impl Stream<Item = S::Item> {
         let ended = Box::pin(async move {
             let ending = self.ended().await;
             self.cut(ending);

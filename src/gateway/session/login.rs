@@ -10,9 +10,9 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt as _};
 use serde::{Deserialize, Serialize};
 
-use super::ending::TOMBSTONE;
+use super::ending::tombstone;
 use super::scope::{Loaded, Scope};
-use super::{Parts, Sessions};
+use super::{Parts, Sessions, tokens};
 use crate::gateway::domain::device::Device;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
@@ -232,7 +232,10 @@ impl Parts {
             match one? {
                 (Standing::Alive(session), _) => found.push(*session),
                 (Standing::Beginning, _) => {}
-                (Standing::Over, id) => self.forget(tenant, &id, user).await?,
+                (Standing::Over, id) => {
+                    self.forget(tenant, &id, user).await?;
+                    self.store.delete(&tokens::key(tenant, &id)).await?;
+                }
             }
         }
         found.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
@@ -244,7 +247,7 @@ impl Parts {
         let record = self.store.get(&Key::new(tenant, "session", &entry.session)).await?;
         let young = self.lifetime(entry.started_at).is_some();
         Ok(match record {
-            Some(record) if young && record.value != TOMBSTONE => Standing::Alive(Box::new(entry.listed(id.to_owned()))),
+            Some(record) if young && tombstone(&record.value).is_none() => Standing::Alive(Box::new(entry.listed(id.to_owned()))),
             None if self.settings.absolute.saturating_sub(left) < BEGINS_WITHIN => Standing::Beginning,
             _ => Standing::Over,
         })

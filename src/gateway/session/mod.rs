@@ -26,13 +26,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(in crate::gateway) use self::cookie::{BadCookie, CookieSettings};
+use self::copies::Copies;
+pub(in crate::gateway) use self::ending::{By, Tether};
 pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows};
 pub(in crate::gateway) use self::layer::Layer;
-pub(in crate::gateway) use self::ending::{By, Tether};
 pub(in crate::gateway) use self::login::{ListedSession, LoginId};
 pub(in crate::gateway) use self::portal::{Portal, SignedIn};
 pub(in crate::gateway) use self::refresh::{Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenSource};
-use self::copies::Copies;
 pub(in crate::gateway) use self::scope::Visit;
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
 use super::audit::Audit;

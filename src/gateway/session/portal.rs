@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::ending::Tether;
 use super::login::LoginId;
 use super::scope::{Leave, Owner, Scope};
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::principal::Principal;
 use crate::platform::clock::Timestamp;
 use crate::platform::digest::same;
@@ -126,6 +127,11 @@ impl Portal {
             scope.leave.set(Leave::Move);
             self.session.renew();
         }
+    }
+
+    /// Why the session that the browser presents has ended; `None` when it has not, or is not known.
+    pub(in crate::gateway) fn ended_by(&self) -> Option<Ending> {
+        self.scope.as_ref()?.ended.get()
     }
 
     /// When the session ends unless it is used, and when it ends in any case. `None` without one.

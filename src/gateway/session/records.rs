@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::Parts;
 use super::copies::Copy;
-use super::ending::TOMBSTONE;
+use super::ending::tombstone;
 use super::login::Entry;
 use super::portal::{self, State};
 use super::scope::{Fate, Leave, Loaded, Scope};
@@ -113,7 +113,7 @@ impl Records {
         let now = self.0.clock.now();
         let copy = match self.0.copies.get(&key).await.filter(|copy| copy.runs_out > now) {
             Some(copy) => copy,
-            None => match self.read(tenant, &key, secret).await? {
+            None => match self.read(scope, &key, secret).await? {
                 Some(copy) => copy,
                 None => return Ok(None),
             },
@@ -127,14 +127,15 @@ impl Records {
     }
 
     /// Reads a session from the store and keeps a copy.
-    async fn read(&self, tenant: &TenantId, key: &Key, secret: &str) -> Result<Option<Copy>, Unavailable> {
+    async fn read(&self, scope: &Scope, key: &Key, secret: &str) -> Result<Option<Copy>, Unavailable> {
         let moment = self.0.copies.moment();
         let Some(record) = self.0.store.get(key).await? else { return Ok(None) };
-        if record.value == TOMBSTONE {
+        if let Some(ending) = tombstone(&record.value) {
+            scope.ended.set(Some(ending));
             return Ok(None);
         }
         let Ok(plain) = self.0.ring.open(PURPOSE, &key.context(), secret.as_bytes(), &record.value) else {
-            tracing::warn!(%tenant, "a session record does not open; its sealing key may be gone");
+            tracing::warn!(tenant = %key.tenant(), "a session record does not open; its sealing key may be gone");
             return Ok(None);
         };
         let Ok(Sealed { started_at, state }) = serde_json::from_slice(&plain) else { return Ok(None) };
@@ -178,7 +179,7 @@ impl Records {
         };
         let time = entered.left.min(self.0.settings.idle);
         self.0.store.touch(new, time).await?;
-        self.0.bury(old).await?;
+        self.0.bury(old, Ending::NewSignIn).await?;
         self.0.changed(old, id).await
     }
 
@@ -222,7 +223,7 @@ impl Records {
     async fn count_blocked(&self, scope: &Scope) {
         let Some(loaded) = scope.loaded.borrow().clone() else { return };
         if let Ok(found) = self.0.store.get(&loaded.key).await
-            && found.is_none_or(|record| record.value == TOMBSTONE)
+            && found.is_none_or(|record| tombstone(&record.value).is_some())
         {
             metrics::counter!("cardea_session_resurrect_blocked_total").increment(1);
         }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::Parts;
 use super::login::LoginId;
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Version};
 use crate::platform::clock::Timestamp;
@@ -37,6 +38,8 @@ pub(super) struct Scope {
     /// The start of the request.
     pub(super) now: Timestamp,
     pub(super) loaded: RefCell<Option<Loaded>>,
+    /// Why the presented session has ended, when it has.
+    pub(super) ended: Cell<Option<Ending>>,
     /// Set by requests that must not keep a session alive.
     pub(super) quiet: Cell<bool>,
     /// What becomes of the handle that was presented, should it go.
@@ -98,6 +101,7 @@ impl Scope {
             visit,
             now: parts.clock.now(),
             loaded: RefCell::default(),
+            ended: Cell::new(None),
             quiet: Cell::new(false),
             leave: Cell::new(Leave::SignOut),
             moving: RefCell::default(),

@@ -25,6 +25,8 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) cause: Option<Box<str>>,
     /// Where a browser that has to sign in first is sent; programs get 401.
     pub(in crate::gateway) sign_in: Option<Box<str>>,
+    /// There is something to read before: browsers get the page with a link to the sign-in.
+    pub(in crate::gateway) explains: bool,
     /// The page to go back to, where one is known.
     pub(in crate::gateway) back: Option<Box<str>>,
 }
@@ -39,6 +41,7 @@ impl WebError {
             retry_after: None,
             cause: None,
             sign_in: None,
+            explains: false,
             back: None,
         }
     }
@@ -136,10 +139,21 @@ impl WebError {
         }
     }
 
-    /// What was being sent was cut, because its session ended.
+    /// The session was ended by somebody or something else, which is told before anybody is led to the sign-in.
     pub(in crate::gateway) fn ended(ending: Ending) -> Self {
+        Self {
+            title: "Your session was ended",
+            words: ending.words().into(),
+            hint: "Sign in again to go on.",
+            explains: true,
+            ..Self::sign_in(super::urls::LOGIN.to_owned())
+        }
+    }
+
+    /// What was being sent was cut, because its session ended.
+    pub(in crate::gateway) fn cut(ending: Ending) -> Self {
         let words = format!("{} What was being sent was cut, and nothing of it was stored.", ending.words());
-        Self { words: words.into(), ..Self::sign_in(super::urls::LOGIN.to_owned()) }
+        Self { words: words.into(), ..Self::ended(ending) }
     }
 
     /// `cause` is logged, never shown.

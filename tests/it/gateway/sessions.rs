@@ -11,8 +11,7 @@ use crate::support::provider::person;
 use crate::support::replicas::{Replicas, Setup};
 
 const FIREFOX: &str = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0";
-const PHONE: &str =
-    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1";
+const PHONE: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1";
 
 impl Browser {
     /// What `GET /session` says, as a script of our pages asks.
@@ -76,6 +75,11 @@ async fn own_sessions_are_seen_and_ended(replicas: &Replicas) {
     for portal in [here, there] {
         eventually("the end of the session", async || (phone.session(portal, "").await.status == 401).then_some(())).await;
     }
+    // Whoever sits there is told, and has to prove again who they are.
+    let told = phone.get(&format!("{there}/tasks")).await;
+    assert!(told.status == 401 && told.text().contains("You ended this session from another one."), "{}", told.text());
+    let onward = phone.get(&told.link("href", "/auth/login")).await.location().unwrap();
+    assert!(onward.query().unwrap().contains("prompt=login"), "{onward}");
     let again = desk.post(&end, &[("csrf", &csrf)]).await;
     assert_eq!(again.status, 404, "it is not there any more");
     // Another's is not there either.
@@ -235,7 +239,9 @@ async fn a_cookie_or_a_callback_of_one_tenant_is_nothing_at_another_and_is_writt
     let stolen = back.as_str().replacen(back.origin().ascii_serialization().as_str(), globex, 1);
     let refused = thief.get(&stolen).await;
     assert_eq!(refused.status, 400, "{}", refused.text());
-    assert!(thief.cookie("globex.localhost", "cardea").is_some_and(|cookie| cookie == dora.cookie("localhost", "cardea").unwrap()));
+    assert!(
+        thief.cookie("globex.localhost", "cardea").is_some_and(|cookie| cookie == dora.cookie("localhost", "cardea").unwrap())
+    );
     let line = eventually("its line", async || lines().into_iter().find(|line| line.contains("callback"))).await;
     assert!(line.contains("globex"), "{line}");
     assert_eq!(dora.get(back.as_str()).await.status, 303, "it is not used up");

@@ -97,7 +97,10 @@ async fn an_upload_is_cut_with_its_session_and_nothing_goes_on_to_the_service() 
     let answer = answer.unwrap();
     assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
     let text = answer.text().await.unwrap();
-    assert!(text.contains("An administrator of your company ended this session.") && text.contains("nothing of it was stored"), "{text}");
+    assert!(
+        text.contains("An administrator of your company ended this session.") && text.contains("nothing of it was stored"),
+        "{text}"
+    );
     said_why(&replicas, "administrator").await;
 }
 

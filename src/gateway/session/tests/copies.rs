@@ -39,10 +39,7 @@ async fn a_session_that_ended_elsewhere_is_dropped_as_soon_as_word_comes(bench: 
     let cookie = here.sign_in(&acme(), "alice", None).await;
     assert_eq!(there.me(&acme(), &cookie).await, 200);
     here.ask(&acme(), "POST /portal/rename/Alicia", Some(&cookie)).await;
-    until("word of the change", async || {
-        there.ask(&acme(), "GET /portal/me", Some(&cookie)).await.body() == "Alicia"
-    })
-    .await;
+    until("word of the change", async || there.ask(&acme(), "GET /portal/me", Some(&cookie)).await.body() == "Alicia").await;
 }
 
 async fn without_word_a_copy_is_believed_for_a_second_at_most(bench: Bench) {
@@ -50,7 +47,7 @@ async fn without_word_a_copy_is_believed_for_a_second_at_most(bench: Bench) {
     let cookie = site.sign_in(&acme(), "alice", None).await;
     assert_eq!(site.me(&acme(), &cookie).await, 200);
     let handle: String = cookie.chars().skip(cookie.len() - 43).collect();
-    bench.store.put(&Key::hashed(&acme(), "session", &handle), b"ended".to_vec(), Some(IDLE)).await.unwrap();
+    bench.store.put(&Key::hashed(&acme(), "session", &handle), b"ended sign_out".to_vec(), Some(IDLE)).await.unwrap();
     let ended = Instant::now();
     loop {
         let asked = ended.elapsed();
@@ -66,7 +63,7 @@ async fn where_copies_are_off_the_store_is_asked_each_time(bench: Bench) {
     let cookie = site.sign_in(&acme(), "alice", None).await;
     assert_eq!(site.me(&acme(), &cookie).await, 200);
     let handle: String = cookie.chars().skip(cookie.len() - 43).collect();
-    bench.store.put(&Key::hashed(&acme(), "session", &handle), b"ended".to_vec(), Some(IDLE)).await.unwrap();
+    bench.store.put(&Key::hashed(&acme(), "session", &handle), b"ended sign_out".to_vec(), Some(IDLE)).await.unwrap();
     assert_eq!(site.me(&acme(), &cookie).await, 401);
 }
 
@@ -134,7 +131,8 @@ async fn a_cookie_on_the_host_of_another_tenant_is_written_down_once(bench: Benc
     site.sign_in(&globex(), "carol", None).await;
     until("the event", async || !site.audit.list(&globex(), None, 10).await.unwrap().is_empty()).await;
     let written = site.audit.list(&globex(), None, 10).await.unwrap();
-    let told: Vec<_> = written.iter().map(|one| (one.event.deed, one.event.detail.as_str(), one.event.network.as_deref())).collect();
+    let told: Vec<_> =
+        written.iter().map(|one| (one.event.deed, one.event.detail.as_str(), one.event.network.as_deref())).collect();
     assert_eq!(told, [(Deed::TenantMismatch, "session_cookie", Some("192.0.2.0/24"))]);
     assert!(written[0].event.user.is_none(), "one tenant's trail names no user of another");
 }

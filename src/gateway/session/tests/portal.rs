@@ -97,7 +97,8 @@ impl Site {
         let audit = audit(bench, &ring);
         let (store, clock) = (bench.store.clone(), bench.clock.clone());
         let sessions = Sessions::new(store, ring, clock, audit.clone(), settings, &bench.shutdown).unwrap();
-        let shared = Shared { tokens, clock: bench.clock.clone(), begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)) };
+        let shared =
+            Shared { tokens, clock: bench.clock.clone(), begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)) };
         let (for_app, state) = (sessions.clone(), shared.clone());
         let server = HttpServer::new(move || {
             let pages = web::scope("/portal")

@@ -157,7 +157,7 @@ impl UploadFile {
             };
             tokio::select! {
                 outcome = moved => outcome.map_err(WebError::from),
-                ending = ended(tether.as_ref()) => Err(WebError::ended(ending)),
+                ending = ended(tether.as_ref()) => Err(WebError::cut(ending)),
             }
         };
         if outcome.is_err() {
