@@ -39,6 +39,14 @@ pub struct Session {
     pub cookie_name: String,
     pub idle_minutes: u64,
     pub absolute_hours: u64,
+    /// A session in use is given more time, and seen, at most this often.
+    pub extend_seconds: u64,
+    /// How long a session that was read is believed without looking again; 0 looks each time.
+    pub copy_ms: u64,
+    /// Sessions kept in memory that way at most.
+    pub copies: u64,
+    /// How often a stream looks whether its session is still there.
+    pub stream_check_seconds: u64,
     /// How long a begun sign-in may take.
     pub flow_minutes: u64,
     /// Tokens are refreshed this long before they expire.
@@ -167,6 +175,8 @@ pub struct Tenant {
     pub accent: String,
     /// Origins that may show this tenant's pages in a frame.
     pub frame_ancestors: Vec<String>,
+    /// Sessions a user may have at once; with one more the oldest ends.
+    pub sessions_per_user: usize,
     pub identity: Identity,
     pub service: Service,
 }

@@ -30,6 +30,7 @@ use super::services::launch::Launch;
 use super::services::live::Live;
 use super::services::ownership::Ownerships;
 use super::services::reports::Reports;
+use super::services::sessions::SessionLists;
 use super::services::share_page::SharePages;
 use super::services::shares::Shares;
 use super::services::signin::SignIn;
@@ -58,6 +59,7 @@ pub(in crate::gateway) struct Base<'a> {
     pub(in crate::gateway) vault: Vault,
     directory: Directory,
     audit: Audit,
+    sessions: Sessions,
 }
 
 impl<'a> Base<'a> {
@@ -71,15 +73,15 @@ impl<'a> Base<'a> {
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
         let kept = Duration::from_hours(24 * settings.audit.days);
         let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), (kept, settings.audit.waiting), shutdown);
-        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit })
+        let sessions = sessions(settings, (&store, &ring), (clock, &audit), shutdown)?;
+        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions })
     }
 
     /// Everything the web needs.
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
-        let sessions = sessions(self)?;
         Ok(Parts {
-            services: services(self, &sessions),
-            sessions,
+            services: services(self),
+            sessions: self.sessions.clone(),
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
             limits: self.settings.limits.clone(),
@@ -108,8 +110,8 @@ impl<'a> Base<'a> {
     }
 }
 
-fn services(base: &Base<'_>, sessions: &Sessions) -> Services {
-    let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit } = base;
+fn services(base: &Base<'_>) -> Services {
+    let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let refresh = refresh(settings);
     let credentials = Credentials::new(directory.clone(), token_source(base, sessions, &tokens), vault.clone());
@@ -137,6 +139,7 @@ fn services(base: &Base<'_>, sessions: &Sessions) -> Services {
         keys: Keys::new(credentials.clone(), vault.clone()),
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
+        sessions: SessionLists::new(sessions.clone()),
         share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), &settings.limits),
         shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
         signin: SignIn {
@@ -177,12 +180,25 @@ const fn refresh(settings: &Settings) -> RefreshSettings {
     }
 }
 
-fn sessions(base: &Base<'_>) -> Result<Sessions, StartError> {
-    let name = base.settings.session.cookie_name.clone();
-    let cookie = CookieSettings { secure: name.starts_with("__Host-"), name };
-    let idle = Duration::from_secs(base.settings.session.idle_minutes * 60);
-    let settings = session::Settings { cookie, idle, absolute: absolute(base.settings) };
-    let made = Sessions::new(base.store.clone(), Arc::clone(&base.ring), base.clock.clone(), settings);
+fn sessions(
+    settings: &Settings,
+    (store, ring): (&Store, &Arc<Ring>),
+    (clock, audit): (&Clock, &Audit),
+    shutdown: &Shutdown,
+) -> Result<Sessions, StartError> {
+    let name = settings.session.cookie_name.clone();
+    let per_user = tenants(settings)?.into_iter().map(|(id, tenant)| (id, tenant.sessions_per_user));
+    let own = session::Settings {
+        cookie: CookieSettings { secure: name.starts_with("__Host-"), name },
+        idle: Duration::from_secs(settings.session.idle_minutes * 60),
+        absolute: absolute(settings),
+        extend_every: Duration::from_secs(settings.session.extend_seconds),
+        copy_life: Duration::from_millis(settings.session.copy_ms),
+        copies: settings.session.copies,
+        stream_check: Duration::from_secs(settings.session.stream_check_seconds),
+        per_user: per_user.collect(),
+    };
+    let made = Sessions::new(store.clone(), Arc::clone(ring), clock.clone(), audit.clone(), own, shutdown);
     made.map_err(|error| StartError::Settings(error.to_string()))
 }
 

@@ -63,11 +63,18 @@
       });
       // Nobody asked for it, so the page goes nowhere by itself: a sign-in that needs no word would begin a new session.
       const ends = {
-        "signed-out": "You are signed out, and this page no longer follows the task. Load it again to sign in.",
+        "signed-out": "This page no longer follows the task. Load it again to sign in.",
         gone: "This task is no longer there.",
       };
       for (const [end, text] of Object.entries(ends)) {
-        source.addEventListener(end, () => { close(); delete place.dataset.live; say(words, text); say(announce, text); });
+        source.addEventListener(end, (event) => {
+          const reason = JSON.parse(event.data).words;
+          const all = reason ? `${reason} ${text}` : text;
+          close();
+          delete place.dataset.live;
+          say(words, all);
+          say(announce, all);
+        });
       }
     };
     document.addEventListener("visibilitychange", () => {

@@ -63,6 +63,11 @@ fn components_chains_and_groups_are_read_in_a_browser_and_every_page_is_accessib
 }
 
 #[test]
+fn sessions_are_seen_and_ended_in_a_browser_and_every_page_is_accessible() {
+    run("sessions.mjs", &[BINARY]);
+}
+
+#[test]
 fn a_remote_browser_signs_in_twice_and_refuses_what_it_must() {
     run("remote.mjs", &[BINARY]);
 }

@@ -56,6 +56,10 @@ fn session(section: &mut Section<'_>) -> Session {
         cookie_name: section.checked("cookie_name", "a cookie name such as __Host-cardea", checks::cookie_name),
         idle_minutes: section.number("idle_minutes", 1..=43_200),
         absolute_hours: section.number("absolute_hours", 1..=720),
+        extend_seconds: section.number("extend_seconds", 0..=3600),
+        copy_ms: section.number("copy_ms", 0..=1000),
+        copies: section.number("copies", 1..=1_000_000),
+        stream_check_seconds: section.number("stream_check_seconds", 1..=3600),
         flow_minutes: section.number("flow_minutes", 1..=60),
         refresh_ahead_seconds: section.number("refresh_ahead_seconds", 0..=3600),
         default_token_seconds: section.number("default_token_seconds", 1..=86_400),
@@ -158,6 +162,7 @@ fn tenant(id: &str, section: &mut Section<'_>) -> Tenant {
         logo: section.checked("logo", "a path below static/, or nothing", |path| !path.starts_with('/') && !path.contains("..")),
         accent: section.checked("accent", "a colour such as #2457d6", checks::colour),
         frame_ancestors: section.list("frame_ancestors"),
+        sessions_per_user: section.number("sessions_per_user", 1..=1000),
         identity: section.table("identity", identity),
         service: section.table("service", service),
     };

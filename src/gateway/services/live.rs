@@ -9,6 +9,7 @@ use super::Actor;
 use super::error::Error;
 use super::tasks::Tasks;
 use crate::contract::ids::TaskId;
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::task::{Status, Task};
 use crate::platform::shutdown::Shutdown;
 
@@ -34,7 +35,7 @@ pub(in crate::gateway) enum Event {
     /// Nothing new: keeps the connection open.
     Quiet,
     /// The session has ended.
-    SignedOut,
+    SignedOut(Ending),
     /// The task is not there any more.
     Gone,
 }
@@ -83,7 +84,7 @@ impl Watch {
                 let now = Some((task.status.clone(), task.progress));
                 if self.told == now { Event::Quiet } else { Event::Changed(Box::new(task)) }
             }
-            Err(Error::SignIn) => return Some((Event::SignedOut, None)),
+            Err(Error::SignIn) => return Some((Event::SignedOut(Ending::TokensRefused), None)),
             Err(Error::NotFound) => return Some((Event::Gone, None)),
             Err(Error::Upstream(error)) if error.kind == crate::gateway::upstream::Kind::NotFound => {
                 return Some((Event::Gone, None));

@@ -23,6 +23,7 @@ pub(in crate::gateway) mod live;
 pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod parts;
 pub(in crate::gateway) mod reports;
+pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
@@ -54,6 +55,7 @@ pub(in crate::gateway) struct Services {
     pub(in crate::gateway) groups: groups::Groups,
     pub(in crate::gateway) health: health::Health,
     pub(in crate::gateway) keys: keys::Keys,
+    pub(in crate::gateway) sessions: sessions::SessionLists,
     pub(in crate::gateway) share_pages: share_page::SharePages,
     pub(in crate::gateway) shares: shares::Shares,
     pub(in crate::gateway) home: home::Home,

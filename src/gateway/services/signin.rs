@@ -148,6 +148,12 @@ impl SignIn {
             Ok(Callback::First(flow)) => flow,
             Ok(Callback::Again(return_to)) => return Ok(Completed::Again(return_to)),
             Err(FlowError::Unknown | FlowError::OtherBrowser) => return Err(SignInError::Stale),
+            Err(FlowError::OtherTenant) => {
+                metrics::counter!("cardea_tenant_mismatch_total").increment(1);
+                let event = Event::new(Deed::TenantMismatch, "callback").from(place.network, place.request_id);
+                self.audit.record(place.tenant, event);
+                return Err(SignInError::Stale);
+            }
             Err(FlowError::Unavailable(error)) => return Err(Error::from(error).into()),
         };
         let provider = &self.directory.of(place.tenant)?.identity;

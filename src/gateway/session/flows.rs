@@ -17,13 +17,13 @@ use crate::platform::secret::Secret;
 
 const PURPOSE: &str = "flow";
 const DONE: &str = "flow-done";
-/// A begun sign-in and its binding are of this many characters.
+/// The random parts of a begun sign-in and of its binding are of this many characters.
 const TOKEN: usize = 43;
 
 /// What the browser is sent away with, and what stays for the provider.
 #[derive(Clone, Debug)]
 pub(in crate::gateway) struct Begun {
-    /// The `state` parameter.
+    /// The `state` parameter: the tenant and 256 random bits.
     pub(in crate::gateway) state: Secret,
     /// PKCE verifier, 43 characters (RFC 7636). Only its challenge leaves with the browser.
     pub(in crate::gateway) verifier: Secret,
@@ -53,12 +53,15 @@ pub(in crate::gateway) enum Callback {
 /// Why a `state` is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::gateway) enum FlowError {
-    /// Never begun here, expired, or of another tenant.
+    /// Never begun here, or expired.
     #[error("this sign-in is not known here, or it took too long")]
     Unknown,
     /// Begun in another browser.
     #[error("this sign-in was begun in another browser")]
     OtherBrowser,
+    /// Begun at another tenant.
+    #[error("this sign-in was begun somewhere else")]
+    OtherTenant,
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -102,7 +105,7 @@ impl Flows {
     ) -> Result<Begun, Unavailable> {
         let token = || random::token().map_err(|error| Unavailable(error.to_string()));
         let begun = Begun {
-            state: Secret::new(token()?),
+            state: Secret::new(format!("{tenant}.{}", token()?)),
             verifier: Secret::new(token()?),
             nonce: Secret::new(token()?),
             binding: Secret::new(match binding.filter(|binding| is_token(binding)) {
@@ -129,8 +132,10 @@ impl Flows {
         state: &str,
         binding: Option<&str>,
     ) -> Result<Callback, FlowError> {
-        if !is_token(state) {
-            return Err(FlowError::Unknown);
+        let (named, token) = state.split_once('.').ok_or(FlowError::Unknown)?;
+        let named = TenantId::parse(named).ok().filter(|_| is_token(token)).ok_or(FlowError::Unknown)?;
+        if named != *tenant {
+            return Err(self.of_another(&named, state).await?);
         }
         let (key, done) = (Key::hashed(tenant, PURPOSE, state), Key::hashed(tenant, DONE, state));
         let binding = fingerprint(tenant, binding.unwrap_or_default());
@@ -152,6 +157,16 @@ impl Flows {
             nonce: Secret::new(plain.nonce),
             return_to: plain.return_to,
         }))
+    }
+
+    /// A state that names another tenant: theirs indeed, or made up.
+    async fn of_another(&self, named: &TenantId, state: &str) -> Result<FlowError, Unavailable> {
+        for kind in [PURPOSE, DONE] {
+            if self.store.get(&Key::hashed(named, kind, state)).await?.is_some() {
+                return Ok(FlowError::OtherTenant);
+            }
+        }
+        Ok(FlowError::Unknown)
     }
 
     async fn write(&self, key: &Key, purpose: &str, state: &str, plain: &Plain) -> Result<(), Unavailable> {

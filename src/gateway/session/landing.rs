@@ -21,6 +21,9 @@ const WRITE_AGAIN: Duration = Duration::from_millis(250);
 /// A write that finds another's record tries this often to get over an older one.
 const CONFLICTS: usize = 4;
 
+/// Why a sign-in ends whose new tokens belong to somebody else.
+const NOT_THEIRS: &str = "not_theirs";
+
 /// A token for those who wait, and what is still to be written in whose place.
 pub(super) type Settled = (Landed, Option<(Held, Current)>);
 
@@ -52,7 +55,7 @@ impl<R: Refresh> Flight<R> {
                 Checked::Later => self.source.rest(&self.login),
                 Checked::NotTheirs => {
                     self.give_back(&held);
-                    return (self.end("not_theirs").await, None);
+                    return (self.end(NOT_THEIRS).await, None);
                 }
             }
         }
@@ -188,9 +191,10 @@ impl<R: Refresh> Flight<R> {
 
     /// Ends the session on all replicas, with its tokens. When the store does not answer it lives on, and this comes again.
     async fn end(&self, reason: &'static str) -> Landed {
+        let ending = if reason == NOT_THEIRS { Ending::OtherUser } else { Ending::TokensRefused };
         let (parts, public) = (&self.source.parts, self.login.public());
         let owner = parts.tokens.read(&self.tenant, &self.login).await.ok().flatten().map(|current| current.held.owner);
-        let ended = match parts.sessions.end(&self.tenant, &public).await {
+        let ended = match parts.sessions.end(&self.tenant, &public, ending, &By::default()).await {
             Ok(_) => parts.tokens.forget(&self.tenant, &self.login).await,
             Err(error) => Err(error),
         };
@@ -201,7 +205,6 @@ impl<R: Refresh> Flight<R> {
         count("refused");
         let user = owner.map(|owner| owner.key()).unwrap_or_default();
         parts.audit.record(&self.tenant, Event::new(Deed::Refresh, reason).by(&user, &public));
-        parts.audit.record(&self.tenant, Event::new(Deed::SessionEnded, reason).by(&user, &public));
         Err(TokenError::SignInAgain)
     }
 

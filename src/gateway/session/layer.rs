@@ -15,7 +15,7 @@ use futures_util::future::LocalBoxFuture;
 use super::Parts;
 use super::cookie::{self, Signer};
 use super::records::Records;
-use super::scope::{Fate, Scope};
+use super::scope::{Fate, Scope, Visit};
 use crate::gateway::domain::tenant::TenantId;
 
 /// Seconds after which asking again makes sense.
@@ -121,7 +121,8 @@ where
 
     fn call(&self, mut request: ServiceRequest) -> Self::Future {
         let tenant = request.extensions().get::<TenantId>().cloned();
-        let scope = Scope::new(tenant, self.records.0.clock.now());
+        let visit = request.extensions().get::<Visit>().cloned().unwrap_or_default();
+        let scope = Scope::new(&self.records.0, tenant, visit);
         request.extensions_mut().insert(Rc::clone(&scope));
         cookie::tidy(request.headers_mut());
         let renewed = self.signer.renew(request.headers_mut());

@@ -1,22 +1,33 @@
-//! One sign-in of one user, and the index of all of them: which sessions a user has, and how to end one from elsewhere.
+//! One sign-in of one user, and the index of all of them: which sessions a user and a tenant have, what is known of each.
+//!
+//! The index is entered before the session is written, so that no session is missing from it; what ran out is taken out
+//! when somebody looks. A sign-in's entry lives for the absolute limit, counted by the store from the sign-in on, and is
+//! never given more: a session is given no time that its entry does not have, so that no replica's clock can add any.
 
 use std::fmt;
+use std::time::Duration;
 
+use futures_util::stream::{self, StreamExt as _};
 use serde::{Deserialize, Serialize};
 
-use super::{Parts, Sessions};
+use super::ending::tombstone;
+use super::scope::{Loaded, Scope};
+use super::{Parts, Sessions, tokens};
+use crate::gateway::domain::device::Device;
+use crate::gateway::domain::principal::Principal;
+use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{Event, Key, Unavailable};
+use crate::gateway::store::{Key, Swap, Unavailable, Version};
 use crate::platform::clock::Timestamp;
 use crate::platform::digest::{hex, sha256};
+use crate::platform::hostile::Hostile;
 use crate::platform::random;
 
-/// What a replica tells the others when a session ended.
-const ENDED: &str = "session-ended";
-/// What is left of an ended session, so that nothing written late is taken for one.
-pub(super) const TOMBSTONE: &[u8] = b"ended";
-const TOMBSTONE_KEPT: std::time::Duration = std::time::Duration::from_hours(1);
 const PURPOSE: &str = "login";
+/// A sign-in that is in the index and has no session yet will have one within this time, or never.
+const BEGINS_WITHIN: Duration = Duration::from_mins(1);
+/// Entries that are read at the same time.
+const AT_ONCE: usize = 32;
 
 /// Names one sign-in. It is in the sealed session and mixed into the key of the token record, so it is kept as a secret;
 /// [`LoginId::public`] stands for it elsewhere.
@@ -49,114 +60,231 @@ impl fmt::Debug for LoginId {
     }
 }
 
-/// A session in the list of a user's sessions.
+/// A session in a list of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) struct ListedSession {
     /// [`LoginId::public`] of its sign-in.
     pub(in crate::gateway) id: String,
+    /// [`Principal::key`] of its user.
+    pub(in crate::gateway) user: String,
+    pub(in crate::gateway) name: Hostile,
+    pub(in crate::gateway) email: Hostile,
+    pub(in crate::gateway) role: Role,
+    pub(in crate::gateway) device: Device,
+    /// Where it was used last: IPv4 /24, IPv6 /48; empty when unknown.
+    pub(in crate::gateway) network: String,
     pub(in crate::gateway) started_at: Timestamp,
+    /// To about a minute.
+    pub(in crate::gateway) last_seen: Timestamp,
+}
+
+/// The sessions of a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct AllSessions {
+    pub(in crate::gateway) found: Vec<ListedSession>,
+    /// False: there are more than were asked for.
+    pub(in crate::gateway) complete: bool,
 }
 
 /// What the index knows of a sign-in.
-#[derive(Serialize, Deserialize)]
-struct Entry {
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Entry {
     /// Name of the session's record.
-    session: String,
-    user: String,
-    started_at: Timestamp,
+    pub(super) session: String,
+    pub(super) user: String,
+    pub(super) started_at: Timestamp,
+    name: Hostile,
+    email: Hostile,
+    role: Role,
+    device: Device,
+    network: String,
+    last_seen: Timestamp,
+}
+
+impl Entry {
+    /// Of a sign-in that begins in this request.
+    pub(super) fn new(session: &Key, principal: &Principal, started_at: Timestamp, scope: &Scope) -> Self {
+        Self {
+            session: session.id().to_owned(),
+            user: principal.key(),
+            started_at,
+            name: principal.name.clone(),
+            email: principal.email.clone(),
+            role: principal.role,
+            device: Device::read(&scope.visit.agent),
+            network: scope.visit.network.clone(),
+            last_seen: scope.now,
+        }
+    }
+
+    fn listed(self, id: String) -> ListedSession {
+        let Self { session: _, user, started_at, name, email, role, device, network, last_seen } = self;
+        ListedSession { id, user, name, email, role, device, network, started_at, last_seen }
+    }
+}
+
+/// An entry as it was read.
+pub(super) struct Entered {
+    pub(super) entry: Entry,
+    version: Version,
+    /// What the sign-in has left of its absolute limit.
+    pub(super) left: Duration,
+}
+
+/// How a sign-in stands.
+enum Standing {
+    Alive(Box<ListedSession>),
+    /// Its session is about to be written: it is in the index first.
+    Beginning,
+    Over,
 }
 
 impl Sessions {
-    /// The sessions of a user (by [`Principal::key`](crate::gateway::domain::principal::Principal::key)), oldest first.
-    /// Entries of sessions that ran out are taken out of the index on the way.
+    /// The sessions of a user (by [`Principal::key`]), oldest first. Entries of sessions that ran out are taken out of the
+    /// index on the way.
     pub(in crate::gateway) async fn list(&self, tenant: &TenantId, user: &str) -> Result<Vec<ListedSession>, Unavailable> {
-        let parts = &self.0;
-        let mut found = Vec::new();
-        for id in parts.store.members(&of_user(tenant, user)).await? {
-            let living = match parts.entry(tenant, &id).await? {
-                Some(entry) => parts.is_alive(tenant, &entry).await?.then_some(entry),
-                None => None,
-            };
-            match living {
-                Some(entry) => found.push(ListedSession { id, started_at: entry.started_at }),
-                None => parts.forget(tenant, &id, user).await?,
-            }
-        }
-        found.sort_by_key(|session| session.started_at);
-        Ok(found)
+        self.0.list(tenant, user).await
     }
 
-    /// Ends the session of a sign-in, with its tokens, on all replicas. False when it had ended before.
-    pub(in crate::gateway) async fn end(&self, tenant: &TenantId, id: &str) -> Result<bool, Unavailable> {
-        let Some(entry) = self.0.entry(tenant, id).await? else { return Ok(false) };
-        self.0.end(tenant, &Key::new(tenant, "session", &entry.session), Some((id, &entry.user))).await?;
-        Ok(true)
+    /// The living session of this sign-in.
+    pub(in crate::gateway) async fn one(&self, tenant: &TenantId, id: &str) -> Result<Option<ListedSession>, Unavailable> {
+        Ok(match self.0.standing(tenant, id).await? {
+            Standing::Alive(session) => Some(*session),
+            Standing::Beginning | Standing::Over => None,
+        })
     }
 
-    /// Resolves when the session of this sign-in (by [`LoginId::public`]) ends, wherever that happens: for streams that must not outlive it.
-    pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, id: &str) {
-        let mut events = self.0.store.subscribe(ENDED);
-        let ours = format!("{tenant}/{id}");
-        loop {
-            if matches!(self.0.entry(tenant, id).await, Ok(None)) {
-                return;
+    /// The sessions of a tenant, those of a user together and oldest first; at most about `most` of them.
+    pub(in crate::gateway) async fn list_all(&self, tenant: &TenantId, most: usize) -> Result<AllSessions, Unavailable> {
+        let mut all = AllSessions { found: Vec::new(), complete: true };
+        for user in self.0.store.members(&users(tenant)).await? {
+            if all.found.len() >= most {
+                all.complete = false;
+                break;
             }
-            loop {
-                match events.next().await {
-                    Some(Event::Message(which)) if which == ours.as_bytes() => return,
-                    Some(Event::Message(_)) => {}
-                    Some(Event::Missed) => break,
-                    None => return,
+            let found = self.0.list(tenant, &user).await?;
+            if found.is_empty() {
+                self.0.store.remove(&users(tenant), &user).await?;
+                // Somebody may have signed in since; then the user is there again.
+                if !self.0.store.members(&of_user(tenant, &user)).await?.is_empty() {
+                    self.0.store.add(&users(tenant), &user, Some(self.0.settings.absolute)).await?;
                 }
             }
+            all.found.extend(found);
         }
+        Ok(all)
     }
 }
 
 impl Parts {
-    /// Enters a sign-in into the index. Before the session is written, so that no session is missing from it.
-    pub(super) async fn enter(&self, session: &Key, id: &str, user: &str, started_at: Timestamp) -> Result<(), Unavailable> {
-        let key = Key::new(session.tenant(), "login", id);
-        let entry = Entry { session: session.id().to_owned(), user: user.to_owned(), started_at };
-        let plain = serde_json::to_vec(&entry).map_err(|error| Unavailable(error.to_string()))?;
-        let sealed = self.ring.seal(PURPOSE, &key.context(), &[], &plain).map_err(|error| Unavailable(error.to_string()))?;
+    /// Enters a sign-in into the index.
+    pub(super) async fn enter(&self, tenant: &TenantId, id: &str, entry: &Entry) -> Result<(), Unavailable> {
+        let key = key(tenant, id);
         let lifetime = Some(self.settings.absolute);
-        self.store.put(&key, sealed, lifetime).await?;
-        self.store.add(&of_user(session.tenant(), user), id, lifetime).await
+        self.store.put(&key, self.seal_entry(&key, entry)?, lifetime).await?;
+        self.store.add(&of_user(tenant, &entry.user), id, lifetime).await?;
+        self.store.add(&users(tenant), &entry.user, lifetime).await
     }
 
-    /// Ends a session: a tombstone first, then what hangs on it, then word to the other replicas.
-    pub(super) async fn end(&self, tenant: &TenantId, session: &Key, owner: Option<(&str, &str)>) -> Result<(), Unavailable> {
-        self.store.put(session, TOMBSTONE.to_vec(), Some(TOMBSTONE_KEPT)).await?;
-        if let Some((id, user)) = owner {
-            self.store.delete(&super::tokens::key(tenant, id)).await?;
-            self.store.delete(&super::standing::key(tenant, id)).await?;
-            self.forget(tenant, id, user).await?;
-            self.store.publish(ENDED, format!("{tenant}/{id}").as_bytes()).await?;
+    /// The entry of a sign-in that has a new handle: from now on it points to `session`. What it has left stays.
+    pub(super) async fn move_to(&self, session: &Key, id: &str, principal: &Principal) -> Result<Option<Entered>, Unavailable> {
+        let tenant = session.tenant();
+        let Some(entered) = self.entered(tenant, id).await? else { return Ok(None) };
+        let Principal { name, email, role, .. } = principal.clone();
+        let entry = Entry { session: session.id().to_owned(), name, email, role, ..entered.entry.clone() };
+        let swapped = self.rewrite(tenant, id, &entered, &entry).await?;
+        Ok((swapped != Swap::Gone).then_some(Entered { entry, ..entered }))
+    }
+
+    /// Writes down that a session is in use and gives it more time, never beyond what its sign-in has left. How long it
+    /// lives now; `None` when it has ended.
+    pub(super) async fn used(&self, loaded: &Loaded, network: &str) -> Result<Option<Duration>, Unavailable> {
+        let Some(owner) = &loaded.owner else { return Ok(None) };
+        let (tenant, id) = (loaded.key.tenant(), owner.login.public());
+        let Some(entered) = self.entered(tenant, &id).await? else { return Ok(None) };
+        let network = if network.is_empty() { entered.entry.network.clone() } else { network.to_owned() };
+        let entry = Entry { last_seen: self.clock.now(), network, ..entered.entry.clone() };
+        // A conflict is another request of the same session, which wrote the same.
+        if self.rewrite(tenant, &id, &entered, &entry).await? == Swap::Gone {
+            return Ok(None);
         }
-        Ok(())
+        let Some(by_clock) = self.lifetime(entry.started_at) else { return Ok(None) };
+        let time = by_clock.min(entered.left);
+        Ok(self.store.touch(&Key::new(tenant, "session", &entry.session), time).await?.then_some(time))
     }
 
-    async fn forget(&self, tenant: &TenantId, id: &str, user: &str) -> Result<(), Unavailable> {
-        self.store.remove(&of_user(tenant, user), id).await?;
-        self.store.delete(&Key::new(tenant, "login", id)).await?;
-        Ok(())
+    pub(super) async fn entered(&self, tenant: &TenantId, id: &str) -> Result<Option<Entered>, Unavailable> {
+        let key = key(tenant, id);
+        let Some(record) = self.store.get(&key).await? else { return Ok(None) };
+        let plain = self.ring.open(PURPOSE, &key.context(), &[], &record.value).ok();
+        let entry = plain.and_then(|plain| serde_json::from_slice(&plain).ok());
+        let left = record.expires_in.unwrap_or_default();
+        Ok(entry.map(|entry| Entered { entry, version: record.version, left }))
     }
 
-    async fn entry(&self, tenant: &TenantId, id: &str) -> Result<Option<Entry>, Unavailable> {
-        let key = Key::new(tenant, "login", id);
-        let record = self.store.get(&key).await?;
-        let plain = record.and_then(|record| self.ring.open(PURPOSE, &key.context(), &[], &record.value).ok());
-        Ok(plain.and_then(|plain| serde_json::from_slice(&plain).ok()))
+    /// The sessions of a user, oldest first.
+    pub(super) async fn list(&self, tenant: &TenantId, user: &str) -> Result<Vec<ListedSession>, Unavailable> {
+        let ids = self.store.members(&of_user(tenant, user)).await?;
+        let read = stream::iter(ids).map(async |id| Ok((self.standing(tenant, &id).await?, id)));
+        let read: Vec<Result<_, Unavailable>> = read.buffered(AT_ONCE).collect().await;
+        let mut found = Vec::new();
+        for one in read {
+            match one? {
+                (Standing::Alive(session), _) => found.push(*session),
+                (Standing::Beginning, _) => {}
+                (Standing::Over, id) => {
+                    self.forget(tenant, &id, user).await?;
+                    self.store.delete(&tokens::key(tenant, &id)).await?;
+                }
+            }
+        }
+        found.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
+        Ok(found)
     }
 
-    async fn is_alive(&self, tenant: &TenantId, entry: &Entry) -> Result<bool, Unavailable> {
+    async fn standing(&self, tenant: &TenantId, id: &str) -> Result<Standing, Unavailable> {
+        let Some(Entered { entry, left, .. }) = self.entered(tenant, id).await? else { return Ok(Standing::Over) };
         let record = self.store.get(&Key::new(tenant, "session", &entry.session)).await?;
-        let young = self.clock.now().since(entry.started_at) < self.settings.absolute;
-        Ok(young && record.is_some_and(|record| record.value != TOMBSTONE))
+        let young = self.lifetime(entry.started_at).is_some();
+        Ok(match record {
+            Some(record) if young && tombstone(&record.value).is_none() => Standing::Alive(Box::new(entry.listed(id.to_owned()))),
+            None if self.settings.absolute.saturating_sub(left) < BEGINS_WITHIN => Standing::Beginning,
+            _ => Standing::Over,
+        })
     }
+
+    /// Whether the session of this sign-in has not ended.
+    pub(super) async fn is_alive(&self, tenant: &TenantId, id: &str) -> Result<bool, Unavailable> {
+        Ok(matches!(self.standing(tenant, id).await?, Standing::Alive(_)))
+    }
+
+    /// Takes a sign-in out of the index.
+    pub(super) async fn forget(&self, tenant: &TenantId, id: &str, user: &str) -> Result<(), Unavailable> {
+        self.store.remove(&of_user(tenant, user), id).await?;
+        self.store.delete(&key(tenant, id)).await?;
+        Ok(())
+    }
+
+    async fn rewrite(&self, tenant: &TenantId, id: &str, old: &Entered, new: &Entry) -> Result<Swap, Unavailable> {
+        let key = key(tenant, id);
+        self.store.compare_and_set(&key, old.version, self.seal_entry(&key, new)?, Some(old.left)).await
+    }
+
+    fn seal_entry(&self, key: &Key, entry: &Entry) -> Result<Vec<u8>, Unavailable> {
+        let plain = serde_json::to_vec(entry).map_err(|error| Unavailable(error.to_string()))?;
+        self.ring.seal(PURPOSE, &key.context(), &[], &plain).map_err(|error| Unavailable(error.to_string()))
+    }
+}
+
+fn key(tenant: &TenantId, id: &str) -> Key {
+    Key::new(tenant, "login", id)
 }
 
 fn of_user(tenant: &TenantId, user: &str) -> Key {
     Key::new(tenant, "user-sessions", user)
+}
+
+/// Everybody of the tenant who has a session, or had one not long ago.
+fn users(tenant: &TenantId) -> Key {
+    Key::new(tenant, "session-users", "all")
 }

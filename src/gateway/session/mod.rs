@@ -7,11 +7,12 @@
 //! extends idle sessions after the request, so that a poll need not. The rest of the portal sees [`Portal`] only.
 
 mod cookie;
+mod copies;
+mod ending;
 mod flight;
 mod flows;
 mod landing;
 mod layer;
-#[cfg_attr(not(test), expect(dead_code, reason = "the index is kept from the first sign-in on; no page shows it yet"))]
 mod login;
 #[cfg_attr(not(test), expect(dead_code, reason = "changed claims are written down once something asks for them"))]
 mod portal;
@@ -23,21 +24,28 @@ mod standing;
 mod tests;
 mod tokens;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(in crate::gateway) use self::cookie::{BadCookie, CookieSettings};
+use self::copies::Copies;
+pub(in crate::gateway) use self::ending::{By, Tether};
 pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows};
 pub(in crate::gateway) use self::layer::Layer;
-pub(in crate::gateway) use self::login::LoginId;
+pub(in crate::gateway) use self::login::{ListedSession, LoginId};
 pub(in crate::gateway) use self::portal::{Portal, SignedIn};
 pub(in crate::gateway) use self::refresh::{
     CheckError, Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenParts, TokenSource,
 };
+pub(in crate::gateway) use self::scope::Visit;
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
+use super::audit::Audit;
+use super::domain::tenant::TenantId;
 use super::store::Store;
 use crate::platform::clock::Clock;
 use crate::platform::seal::Ring;
+use crate::platform::shutdown::Shutdown;
 
 /// Limits and cookie of the portal's sessions.
 #[derive(Clone, Debug)]
@@ -47,6 +55,25 @@ pub(in crate::gateway) struct Settings {
     pub(in crate::gateway) idle: Duration,
     /// A session ends this long after its sign-in, however much it is used.
     pub(in crate::gateway) absolute: Duration,
+    /// A session in use is given more time, and seen, at most this often.
+    pub(in crate::gateway) extend_every: Duration,
+    /// How long a session that was read is believed without looking again, at most a second; zero looks each time.
+    pub(in crate::gateway) copy_life: Duration,
+    /// Copies of sessions that are kept at most.
+    pub(in crate::gateway) copies: u64,
+    /// How often a stream looks whether its session is there, should no word of its end come.
+    pub(in crate::gateway) stream_check: Duration,
+    /// Sessions a user of a tenant may have; without a limit where none is named.
+    pub(in crate::gateway) per_user: BTreeMap<TenantId, usize>,
+}
+
+/// What a tenant allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct Policy {
+    pub(in crate::gateway) idle: Duration,
+    pub(in crate::gateway) absolute: Duration,
+    /// Sessions of a user at once; `None` without a limit.
+    pub(in crate::gateway) per_user: Option<usize>,
 }
 
 /// The sessions of all tenants. Cheap to clone.
@@ -58,17 +85,33 @@ struct Parts {
     store: Store,
     ring: Arc<Ring>,
     clock: Clock,
+    audit: Audit,
+    copies: Copies,
     settings: Settings,
 }
 
 impl Sessions {
-    /// Sessions in `store`, sealed with `ring`.
+    /// Sessions in `store`, sealed with `ring`. Must be called inside a tokio runtime.
     ///
     /// # Errors
     /// [`BadCookie`] when name and Secure do not fit together.
-    pub(in crate::gateway) fn new(store: Store, ring: Arc<Ring>, clock: Clock, settings: Settings) -> Result<Self, BadCookie> {
+    pub(in crate::gateway) fn new(
+        store: Store,
+        ring: Arc<Ring>,
+        clock: Clock,
+        audit: Audit,
+        settings: Settings,
+        shutdown: &Shutdown,
+    ) -> Result<Self, BadCookie> {
         settings.cookie.check()?;
-        Ok(Self(Arc::new(Parts { store, ring, clock, settings })))
+        let copies = Copies::new(settings.copy_life, settings.copies, &store, shutdown);
+        Ok(Self(Arc::new(Parts { store, ring, clock, audit, copies, settings })))
+    }
+
+    /// What a tenant allows.
+    pub(in crate::gateway) fn policy(&self, tenant: &TenantId) -> Policy {
+        let Settings { idle, absolute, per_user, .. } = &self.0.settings;
+        Policy { idle: *idle, absolute: *absolute, per_user: per_user.get(tenant).copied() }
     }
 
     /// The middleware for the parts of an application that have sessions. One that runs before it must have put the

@@ -4,15 +4,18 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Ready, ready};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use actix_session::{Session, SessionExt as _};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest};
 use serde::{Deserialize, Serialize};
 
+use super::ending::Tether;
 use super::login::LoginId;
-use super::scope::{Owner, Scope};
+use super::scope::{Leave, Owner, Scope};
 use super::standing::Standing;
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::principal::Principal;
 use crate::platform::clock::Timestamp;
 use crate::platform::digest::same;
@@ -103,6 +106,7 @@ impl Portal {
         let scope = self.scope.as_ref().filter(|scope| scope.tenant.as_ref() == Some(&principal.tenant)).ok_or(NotSignedIn)?;
         let csrf = random::token().map_err(|_| NotSignedIn)?;
         let signed_in = SignedIn { principal, login, csrf, started_at: scope.now, generation: 0 };
+        scope.leave.set(Leave::NewSignIn);
         self.session.clear();
         self.session.insert(SIGNED_IN, &signed_in).map_err(|_| NotSignedIn)?;
         self.session.renew();
@@ -112,18 +116,52 @@ impl Portal {
     /// Ends the session, with its tokens, when the request ends: the cookie is taken back, and copies of it are dead.
     /// Without an answer of the store the request ends in 503 and the session lives on.
     pub(in crate::gateway) fn sign_out(&self) {
+        if let Some(scope) = &self.scope {
+            scope.leave.set(Leave::SignOut);
+        }
         self.session.purge();
     }
 
-    /// Writes down what the provider says about the user now. Handle, login and start stay. Lost without harm when the
-    /// session ends or changes meanwhile.
+    /// Writes down what the provider says about the user now. Login and start stay; with another role the session goes on
+    /// under a new handle and the presented one is dead. Lost without harm when the session ends or changes meanwhile.
     pub(in crate::gateway) fn update(&self, principal: Principal) {
-        if let Some(old) = self.signed_in().filter(|old| old.principal.key() == principal.key())
-            && old.principal != principal
-        {
-            // It was serializable before.
-            let _ = self.session.insert(SIGNED_IN, SignedIn { principal, ..old });
+        let Some((scope, old)) = self.scope.as_ref().zip(self.signed_in()) else { return };
+        if old.principal.key() != principal.key() || old.principal == principal {
+            return;
         }
+        let moves = old.principal.role != principal.role;
+        // It was serializable before.
+        let _ = self.session.insert(SIGNED_IN, SignedIn { principal, ..old });
+        if moves {
+            scope.leave.set(Leave::Move);
+            self.session.renew();
+        }
+    }
+
+    /// Why the session that the browser presents has ended; `None` when it has not, or is not known.
+    pub(in crate::gateway) fn ended_by(&self) -> Option<Ending> {
+        self.scope.as_ref()?.ended.get()
+    }
+
+    /// When the session ends unless it is used, and when it ends in any case. `None` without one.
+    pub(in crate::gateway) fn deadlines(&self) -> Option<Deadlines> {
+        let scope = self.scope.as_ref()?;
+        let loaded = scope.loaded.borrow();
+        let loaded = loaded.as_ref()?;
+        let settings = &scope.parts.settings;
+        let absolute = loaded.started_at.after(settings.absolute);
+        // A request that counts as use gives the session its full idle time when it ends, to about a minute.
+        let left = if scope.quiet.get() || !loaded.is_due { loaded.left } else { settings.idle };
+        Some(Deadlines { idle: scope.now.after(left).min(absolute), absolute })
+    }
+
+    /// For a stream that must not outlive the session; `None` without one.
+    pub(in crate::gateway) fn tether(&self) -> Option<Tether> {
+        let scope = self.scope.as_ref()?;
+        let loaded = scope.loaded.borrow().clone()?;
+        let login = loaded.owner.as_ref()?.login.public();
+        let (parts, tenant) = (Arc::clone(&scope.parts), loaded.key.tenant().clone());
+        Some(Tether { parts, tenant, login, loaded: (!scope.quiet.get()).then_some(loaded) })
     }
 
     /// This request does not count as use: for what pages ask by themselves.
@@ -134,6 +172,13 @@ impl Portal {
     }
 }
 
+/// The two ends of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct Deadlines {
+    pub(in crate::gateway) idle: Timestamp,
+    pub(in crate::gateway) absolute: Timestamp,
+}
+
 /// The request cannot sign anybody in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this request cannot sign that user in")]
@@ -141,8 +186,13 @@ pub(in crate::gateway) struct NotSignedIn;
 
 /// Who the session in `state` belongs to.
 pub(super) fn owner(state: &State) -> Option<Owner> {
+    who(state).map(|(principal, login)| Owner { user: principal.key(), login })
+}
+
+/// The user and the sign-in in `state`.
+pub(super) fn who(state: &State) -> Option<(Principal, LoginId)> {
     let signed_in: SignedIn = serde_json::from_str(state.get(SIGNED_IN)?).ok()?;
-    Some(Owner { user: signed_in.principal.key(), login: signed_in.login })
+    Some((signed_in.principal, signed_in.login))
 }
 
 /// Puts what the provider says of the user now into `state`. Another user's claims change nothing.

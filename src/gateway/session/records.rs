@@ -1,11 +1,12 @@
-//! The session store behind actix-session. The cookie's handle is 256 random bits; the record's name is its hash, and its
-//! key is derived from the ring and the handle, so that neither a copy of the store nor the ring alone opens it.
+//! The session store behind actix-session. The cookie's handle names its tenant, followed by 256 random bits; the record's
+//! name is the hash of these, and its key is derived from the ring and from them, so that neither a copy of the store nor
+//! the ring alone opens it. The cookie is signed, so the tenant it names is true: a cookie on the host of another tenant is
+//! told at once, also when its session is long gone.
 //!
 //! Loading has three outcomes. An update never creates a record: when the session ended or changed meanwhile, nothing is
 //! written. A deletion leaves a tombstone.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_session::storage::{LoadError, SaveError, SessionKey, SessionStore, UpdateError};
 use actix_web::cookie::time::Duration as CookieDuration;
@@ -13,17 +14,21 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::Parts;
-use super::login::TOMBSTONE;
+use super::copies::Copy;
+use super::ending::tombstone;
+use super::login::Entry;
 use super::portal::{self, State};
-use super::scope::{Fate, Loaded, Scope};
+use super::scope::{Fate, Leave, Loaded, Scope};
+use crate::gateway::domain::audit::{Deed, Event};
+use crate::gateway::domain::ending::Ending;
+use crate::gateway::domain::principal::Principal;
+use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Swap, Unavailable};
 use crate::platform::clock::Timestamp;
 use crate::platform::random;
 
 const PURPOSE: &str = "session";
-/// A session in use is given more time at most this often.
-const EXTEND_EVERY: Duration = Duration::from_mins(1);
-/// Length of a handle in characters.
+/// Length of the secret part of a handle in characters.
 const HANDLE: usize = 43;
 
 /// The store of one middleware.
@@ -64,7 +69,10 @@ impl SessionStore for Records {
                         loaded.version = version;
                     }
                 }
-                Ok(Swap::Conflict | Swap::Gone) => scope.fate.set(Fate::NotWritten),
+                Ok(Swap::Conflict | Swap::Gone) => {
+                    scope.fate.set(Fate::NotWritten);
+                    self.count_blocked(&scope).await;
+                }
                 // The work of the request is done by now; its answer must not turn into an error for this.
                 Err(error) => {
                     tracing::warn!(%error, "a change of a session was not kept");
@@ -84,12 +92,9 @@ impl SessionStore for Records {
 
     async fn delete(&self, handle: &SessionKey) -> Result<(), anyhow::Error> {
         let Some(scope) = Scope::current() else { return Ok(()) };
-        let Some(tenant) = scope.tenant.clone() else { return Ok(()) };
-        let key = Key::hashed(&tenant, PURPOSE, handle.as_ref());
-        let owner = scope.loaded.take().and_then(|loaded| loaded.owner);
-        let id = owner.as_ref().map(|owner| owner.login.public());
-        let owner = id.as_deref().zip(owner.as_ref().map(|owner| owner.user.as_str()));
-        if let Err(error) = self.0.end(&tenant, &key, owner).await {
+        let Some((tenant, secret)) = scope.tenant.as_ref().zip(secret(handle.as_ref())) else { return Ok(()) };
+        let key = Key::hashed(tenant, PURPOSE, secret);
+        if let Err(error) = self.leave(&scope, &key).await {
             unavailable(&error);
         }
         Ok(())
@@ -106,74 +111,173 @@ fn unavailable(error: &Unavailable) {
 
 impl Records {
     async fn find(&self, scope: &Scope, handle: &str) -> Result<Option<State>, Unavailable> {
-        let Some(tenant) = scope.tenant.as_ref().filter(|_| handle.len() == HANDLE) else { return Ok(None) };
-        let key = Key::hashed(tenant, PURPOSE, handle);
-        let Some(record) = self.0.store.get(&key).await? else { return Ok(None) };
-        if record.value == TOMBSTONE {
+        let Some((tenant, secret)) = scope.tenant.as_ref().zip(secret(handle)) else { return Ok(None) };
+        let key = Key::hashed(tenant, PURPOSE, secret);
+        if handle.strip_suffix(secret).and_then(|start| start.strip_suffix('.')) != Some(tenant.as_str()) {
+            self.0.mismatch(scope, tenant, key).await;
             return Ok(None);
         }
-        let Ok(plain) = self.0.ring.open(PURPOSE, &key.context(), handle.as_bytes(), &record.value) else {
-            tracing::warn!(%tenant, "a session record does not open; its sealing key may be gone");
+        let now = self.0.clock.now();
+        let copy = match self.0.copies.get(&key).await.filter(|copy| copy.runs_out > now) {
+            Some(copy) => copy,
+            None => match self.read(scope, &key, secret).await? {
+                Some(copy) => copy,
+                None => return Ok(None),
+            },
+        };
+        let Some(full) = self.0.lifetime(copy.started_at) else { return Ok(None) };
+        let left = copy.runs_out.since(now);
+        let is_due = full.saturating_sub(left) >= self.0.settings.extend_every.min(full / 2);
+        let Copy { state, version, started_at, owner, .. } = copy;
+        scope.loaded.replace(Some(Loaded { key, version, started_at, owner, left, is_due }));
+        Ok(Some(state))
+    }
+
+    /// Reads a session from the store and keeps a copy.
+    async fn read(&self, scope: &Scope, key: &Key, secret: &str) -> Result<Option<Copy>, Unavailable> {
+        let moment = self.0.copies.moment();
+        let Some(record) = self.0.store.get(key).await? else { return Ok(None) };
+        if let Some(ending) = tombstone(&record.value) {
+            scope.ended.set(Some(ending));
+            return Ok(None);
+        }
+        let Ok(plain) = self.0.ring.open(PURPOSE, &key.context(), secret.as_bytes(), &record.value) else {
+            tracing::warn!(tenant = %key.tenant(), "a session record does not open; its sealing key may be gone");
             return Ok(None);
         };
         let Ok(Sealed { started_at, state }) = serde_json::from_slice(&plain) else { return Ok(None) };
-        let Some(full) = self.lifetime(started_at) else {
-            self.0.store.delete(&key).await?;
-            return Ok(None);
-        };
-        let state = self.0.as_it_stands(tenant, state).await?;
-        let due = record.expires_in.is_none_or(|left| full.saturating_sub(left) >= EXTEND_EVERY.min(full / 2));
+        let state = self.0.as_it_stands(key.tenant(), state).await?;
+        let runs_out = self.0.clock.now().after(record.expires_in.unwrap_or_default());
         let owner = portal::owner(&state);
-        let loaded = Loaded { key, version: record.version, started_at, owner, extend: due.then_some(full) };
-        scope.loaded.replace(Some(loaded));
-        Ok(Some(state))
+        let copy = Copy { read_at: moment.read_at, state, version: record.version, started_at, owner, runs_out };
+        self.0.copies.keep(&moment, key, copy.clone()).await;
+        Ok(Some(copy))
     }
 
     async fn create(&self, state: State) -> Result<String, Unavailable> {
         let without = || Unavailable("the request belongs to no tenant".to_owned());
         let scope = Scope::current().ok_or_else(without)?;
         let tenant = scope.tenant.as_ref().ok_or_else(without)?;
-        let handle = random::token().map_err(|error| Unavailable(error.to_string()))?;
-        let key = Key::hashed(tenant, PURPOSE, &handle);
+        let secret = random::token().map_err(|error| Unavailable(error.to_string()))?;
+        let key = Key::hashed(tenant, PURPOSE, &secret);
         let started_at = portal::started_at(&state).unwrap_or_else(|| self.0.clock.now());
-        let ttl = self.lifetime(started_at).ok_or_else(|| Unavailable("the session is over".to_owned()))?;
-        if let Some(owner) = portal::owner(&state) {
-            self.0.enter(&key, &owner.login.public(), &owner.user, started_at).await?;
+        let over = || Unavailable("the session is over".to_owned());
+        let ttl = self.0.lifetime(started_at).ok_or_else(over)?;
+        let (who, old) = (portal::who(&state), scope.moving.take());
+        if let (Some((principal, login)), None) = (&who, &old) {
+            self.0.enter(tenant, &login.public(), &Entry::new(&key, principal, started_at, &scope)).await?;
         }
-        let sealed = self.seal(&key, &handle, &Sealed { started_at, state })?;
-        match self.0.store.insert(&key, sealed, Some(ttl)).await? {
-            Some(_) => Ok(handle),
-            None => Err(Unavailable("the new session's name is taken".to_owned())),
+        let sealed = self.seal(&key, &secret, &Sealed { started_at, state })?;
+        if self.0.store.insert(&key, sealed, Some(ttl)).await?.is_none() {
+            return Err(Unavailable("the new session's name is taken".to_owned()));
         }
+        match (who, old) {
+            (Some((principal, login)), Some(old)) => self.move_over(&old, &key, &login.public(), &principal).await?,
+            (Some((principal, _)), None) => self.0.make_room(&scope, tenant, &principal.key()).await,
+            (None, _) => {}
+        }
+        Ok(format!("{tenant}.{secret}"))
+    }
+
+    /// The session goes on as `new`: its entry points there before the old handle dies, so that it is never without one.
+    async fn move_over(&self, old: &Key, new: &Key, id: &str, principal: &Principal) -> Result<(), Unavailable> {
+        let Some(entered) = self.0.move_to(new, id, principal).await? else {
+            self.0.store.delete(new).await?;
+            return Err(Unavailable("the session ended meanwhile".to_owned()));
+        };
+        let time = entered.left.min(self.0.settings.idle);
+        self.0.store.touch(new, time).await?;
+        self.0.bury(old, Ending::NewSignIn).await?;
+        self.0.changed(old, id).await
+    }
+
+    /// What becomes of a session whose handle is given up.
+    async fn leave(&self, scope: &Scope, key: &Key) -> Result<(), Unavailable> {
+        let owner = scope.loaded.take().and_then(|loaded| loaded.owner);
+        if scope.leave.get() == Leave::Move {
+            scope.moving.replace(Some(key.clone()));
+            return Ok(());
+        }
+        let (parts, id) = (&self.0, owner.as_ref().map(|owner| owner.login.public()));
+        let ending = if scope.leave.get() == Leave::NewSignIn { Ending::NewSignIn } else { Ending::SignOut };
+        let user = owner.as_ref().map(|owner| owner.user.as_str());
+        parts.end(key, id.as_deref().zip(user), ending, &scope.visit.by(user)).await
     }
 
     async fn change(&self, scope: &Scope, handle: &str, state: State) -> Result<Swap, Unavailable> {
-        let Some(loaded) = scope.loaded.borrow().clone() else { return Ok(Swap::Gone) };
-        let Some(ttl) = self.lifetime(loaded.started_at) else { return Ok(Swap::Gone) };
-        let sealed = self.seal(&loaded.key, handle, &Sealed { started_at: loaded.started_at, state })?;
-        self.0.store.compare_and_set(&loaded.key, loaded.version, sealed, Some(ttl)).await
+        let loaded = scope.loaded.borrow().clone();
+        let Some((loaded, secret)) = loaded.zip(secret(handle)) else { return Ok(Swap::Gone) };
+        let Some(ttl) = self.0.lifetime(loaded.started_at) else { return Ok(Swap::Gone) };
+        let sealed = self.seal(&loaded.key, secret, &Sealed { started_at: loaded.started_at, state })?;
+        let swap = self.0.store.compare_and_set(&loaded.key, loaded.version, sealed, Some(ttl.min(loaded.left))).await?;
+        if let (Swap::Done(_), Some(owner)) = (&swap, &loaded.owner) {
+            self.0.changed(&loaded.key, &owner.login.public()).await?;
+        }
+        Ok(swap)
     }
 
     /// Gives the session more time when it is due. A failure is not the request's: the session only runs out sooner.
     pub(super) async fn extend(&self, scope: &Scope) {
-        let due = scope.loaded.borrow().as_ref().and_then(|loaded| Some((loaded.key.clone(), loaded.extend?)));
-        if let Some((key, ttl)) = due.filter(|_| !scope.quiet.get())
-            && let Err(error) = self.0.store.touch(&key, ttl).await
-        {
-            tracing::warn!(%error, "a session was not extended");
+        let due = scope.loaded.borrow().clone().filter(|loaded| loaded.is_due && !scope.quiet.get());
+        let Some(loaded) = due else { return };
+        match self.0.used(&loaded, &scope.visit.network).await {
+            Ok(Some(time)) => self.0.copies.extended(&loaded.key, self.0.clock.now().after(time)).await,
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "a session was not extended"),
         }
     }
 
-    /// How long a session lives when it is not used again; `None` when its absolute limit is over.
-    fn lifetime(&self, started_at: Timestamp) -> Option<Duration> {
-        let settings = &self.0.settings;
-        let left = started_at.after(settings.absolute).since(self.0.clock.now());
-        (!left.is_zero()).then(|| left.min(settings.idle))
+    /// Counts a change that came after the end of its session.
+    async fn count_blocked(&self, scope: &Scope) {
+        let Some(loaded) = scope.loaded.borrow().clone() else { return };
+        if let Ok(found) = self.0.store.get(&loaded.key).await
+            && found.is_none_or(|record| tombstone(&record.value).is_some())
+        {
+            metrics::counter!("cardea_session_resurrect_blocked_total").increment(1);
+        }
     }
 
-    fn seal(&self, key: &Key, handle: &str, sealed: &Sealed) -> Result<Vec<u8>, Unavailable> {
+    fn seal(&self, key: &Key, secret: &str, sealed: &Sealed) -> Result<Vec<u8>, Unavailable> {
         let plain = Zeroizing::new(serde_json::to_vec(sealed).map_err(|error| Unavailable(error.to_string()))?);
-        let sealed = self.0.ring.seal(PURPOSE, &key.context(), handle.as_bytes(), &plain);
+        let sealed = self.0.ring.seal(PURPOSE, &key.context(), secret.as_bytes(), &plain);
         sealed.map_err(|error| Unavailable(error.to_string()))
     }
+}
+
+impl Parts {
+    /// How long a session lives when it is not used again; `None` when its absolute limit is over.
+    pub(super) fn lifetime(&self, started_at: Timestamp) -> Option<std::time::Duration> {
+        let left = started_at.after(self.settings.absolute).since(self.clock.now());
+        (!left.is_zero()).then(|| left.min(self.settings.idle))
+    }
+
+    /// Ends the oldest sessions of a user who has more than the tenant allows. Each sign-in enters itself before it counts, so
+    /// of any number at the same time the last one sees all. A store that does not answer lets one more stand.
+    async fn make_room(&self, scope: &Scope, tenant: &TenantId, user: &str) {
+        let most = self.settings.per_user.get(tenant).copied().unwrap_or(usize::MAX);
+        let made = async {
+            let sessions = self.list(tenant, user).await?;
+            for session in sessions.iter().take(sessions.len().saturating_sub(most)) {
+                self.end_login(tenant, &session.id, Ending::Limit, &scope.visit.by(Some(user))).await?;
+            }
+            Ok::<_, Unavailable>(())
+        };
+        if let Err(error) = made.await {
+            tracing::warn!(%tenant, %error, "the sessions of a user could not be counted");
+        }
+    }
+
+    /// A cookie of another tenant is refused, counted and written down, once in a while.
+    async fn mismatch(&self, scope: &Scope, tenant: &TenantId, key: Key) {
+        metrics::counter!("cardea_tenant_mismatch_total").increment(1);
+        if self.copies.is_news(key).await {
+            let event = Event::new(Deed::TenantMismatch, "session_cookie");
+            self.audit.record(tenant, event.from(&scope.visit.network, &scope.visit.request_id));
+        }
+    }
+}
+
+/// The part of a handle that nobody can guess: its last characters.
+fn secret(handle: &str) -> Option<&str> {
+    handle.len().checked_sub(HANDLE).and_then(|start| handle.get(start..)).filter(|_| handle.is_ascii())
 }

@@ -3,15 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::login::LoginId;
+use super::login::{Entry, LoginId};
 use super::portal::{self, State};
 use super::{Parts, Sessions};
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Unavailable};
 
-/// What a replica tells the others when a session is to be read again: `TENANT/PUBLIC ID`.
-pub(super) const CHANGED: &str = "session-changed";
 const PURPOSE: &str = "standing";
 
 /// A user's claims after a change.
@@ -33,7 +31,12 @@ impl Sessions {
         let sealed = parts.ring.seal(PURPOSE, &key.context(), login.secret(), &plain);
         let sealed = sealed.map_err(|error| Unavailable(error.to_string()))?;
         parts.store.put(&key, sealed, Some(parts.settings.absolute)).await?;
-        parts.store.publish(CHANGED, format!("{tenant}/{public}").as_bytes()).await
+        let Some(entered) = parts.entered(tenant, &public).await? else { return Ok(()) };
+        let Principal { name, email, role, .. } = standing.principal.clone();
+        let entry = Entry { name, email, role, ..entered.entry.clone() };
+        // A conflict is a request that wrote down that it was here; the list shows the role of the sign-in then.
+        parts.rewrite(tenant, &public, &entered, &entry).await?;
+        parts.changed(&Key::new(tenant, "session", &entry.session), &public).await
     }
 }
 

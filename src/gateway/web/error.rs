@@ -10,6 +10,7 @@ use actix_web::{HttpResponse, ResponseError};
 use super::urls;
 use crate::contract::error::ErrorResponse;
 use crate::gateway::domain::draft::Became;
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::services::error::{Error, Kind, UpstreamError};
 
 /// A way on: what it is called, and its address.
@@ -38,6 +39,8 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) ways: Box<[Way]>,
     /// `type` of the problem document, for programs that act on it.
     pub(in crate::gateway) kind: &'static str,
+    /// There is something to read before: browsers get the page with a link to the sign-in.
+    pub(in crate::gateway) explains: bool,
 }
 
 /// `type` of a problem that is told by its status alone.
@@ -57,6 +60,7 @@ impl WebError {
             sign_in: None,
             ways: Box::default(),
             kind: ABOUT_BLANK,
+            explains: false,
         }
     }
 
@@ -163,6 +167,23 @@ impl WebError {
         let words = "Your sign-in was renewed while this was on its way, so it was not taken. You are still signed in.";
         let hint = "Go back and send it once more.";
         Self { kind: RESEND, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
+    }
+
+    /// The session was ended by somebody or something else, which is told before anybody is led to the sign-in.
+    pub(in crate::gateway) fn ended(ending: Ending) -> Self {
+        Self {
+            title: "Your session was ended",
+            words: ending.words().into(),
+            hint: "Sign in again to go on.",
+            explains: true,
+            ..Self::sign_in(urls::LOGIN.to_owned())
+        }
+    }
+
+    /// What was being sent was cut, because its session ended.
+    pub(in crate::gateway) fn cut(ending: Ending) -> Self {
+        let words = format!("{} What was being sent was cut, and nothing of it was stored.", ending.words());
+        Self { words: words.into(), ..Self::ended(ending) }
     }
 
     /// `cause` is logged, never shown.

@@ -49,10 +49,13 @@ pub(in crate::gateway) enum Flash {
     OwnershipVerified,
     AccountSaved,
     ScansStarted,
+    SessionEnded,
+    SessionsEnded,
+    SessionHadEnded,
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 15] = [
+    const ALL: [(Self, &'static str, &'static str); 18] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -72,6 +75,9 @@ impl Flash {
         (Self::OwnershipVerified, "ownership-verified", "The domain is verified."),
         (Self::AccountSaved, "account-saved", "The account was saved. What it holds is kept sealed and is not shown again."),
         (Self::ScansStarted, "scans-started", "All scans of the group have started."),
+        (Self::SessionEnded, "session-ended", "The session has ended. What it had open is closed within a second."),
+        (Self::SessionsEnded, "sessions-ended", "The sessions have ended. What they had open is closed within a second."),
+        (Self::SessionHadEnded, "session-had-ended", "There was nothing to end any more."),
     ];
 
     fn token(self) -> &'static str {
@@ -92,7 +98,7 @@ pub(in crate::gateway) struct Page {
 }
 
 impl Page {
-    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys` or empty).
+    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `account` or empty).
     pub(in crate::gateway) fn chrome(&self, title: impl Into<String>, part: &'static str) -> Chrome {
         Chrome {
             title: title.into(),

@@ -4,7 +4,7 @@ use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
     accounts, artifacts, assets, chains, components, diagnostics, drafts, findings, groups, home, keys, launch, live, ops,
-    ownership, reports, share_page, shares, signin, tasks, uploads,
+    ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
 
@@ -20,6 +20,7 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     sharing(config);
     shared(config);
     server_keys(config);
+    own_and_all_sessions(config);
 }
 
 fn operations(config: &mut ServiceConfig) {
@@ -67,6 +68,18 @@ fn server_keys(config: &mut ServiceConfig) {
         .service(web::resource(urls::KEY_TEST).route(web::post().to(keys::test)))
         .service(web::resource(urls::KEY_ACTIVATE).route(web::post().to(keys::activate)))
         .service(web::resource(urls::KEY_REMOVE).route(web::post().to(keys::remove)));
+}
+
+fn own_and_all_sessions(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::SESSION).route(web::get().to(sessions::current)))
+        .service(web::resource(urls::OWN_SESSIONS).route(web::get().to(sessions::own)))
+        .service(web::resource(urls::OWN_SESSIONS_JSON).route(web::get().to(sessions::own_as_data)))
+        .service(web::resource(urls::OWN_SESSIONS_END_OTHERS).route(web::post().to(sessions::end_others)))
+        .service(web::resource(urls::OWN_SESSION_END).route(web::post().to(sessions::end_own)))
+        .service(web::resource(urls::ALL_SESSIONS).route(web::get().to(sessions::all)))
+        .service(web::resource(urls::PERSON_END).route(web::post().to(sessions::end_person)))
+        .service(web::resource(urls::ANY_SESSION_END).route(web::post().to(sessions::end_any)));
 }
 
 /// The steps of a new scan.

@@ -65,6 +65,15 @@ pub(in crate::gateway) const KEYS: &str = "/admin/keys";
 pub(in crate::gateway) const KEY_TEST: &str = "/admin/keys/{key}/test";
 pub(in crate::gateway) const KEY_ACTIVATE: &str = "/admin/keys/{key}/activate";
 pub(in crate::gateway) const KEY_REMOVE: &str = "/admin/keys/{key}/remove";
+/// `?touch=false` does not count as use.
+pub(in crate::gateway) const SESSION: &str = "/session";
+pub(in crate::gateway) const OWN_SESSIONS: &str = "/account/sessions";
+pub(in crate::gateway) const OWN_SESSIONS_JSON: &str = "/account/sessions.json";
+pub(in crate::gateway) const OWN_SESSIONS_END_OTHERS: &str = "/account/sessions/end-others";
+pub(in crate::gateway) const OWN_SESSION_END: &str = "/account/sessions/{session}/end";
+pub(in crate::gateway) const ALL_SESSIONS: &str = "/admin/sessions";
+pub(in crate::gateway) const ANY_SESSION_END: &str = "/admin/sessions/{session}/end";
+pub(in crate::gateway) const PERSON_END: &str = "/admin/sessions/people/{user}/end";
 pub(in crate::gateway) const ASSET: &str = "/assets/{name}";
 pub(in crate::gateway) const LIVEZ: &str = "/livez";
 pub(in crate::gateway) const READYZ: &str = "/readyz";
@@ -89,6 +98,8 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     SHARES,
     SHARES_NEW,
     KEYS,
+    OWN_SESSIONS,
+    ALL_SESSIONS,
     TASK_DOWNLOADS,
     COMPONENTS,
     UPGRADES,
@@ -234,6 +245,30 @@ pub(in crate::gateway) fn key_activate(id: &str) -> String {
 
 pub(in crate::gateway) fn key_remove(id: &str) -> String {
     fill(KEY_REMOVE, &[id])
+}
+
+pub(in crate::gateway) fn own_session_end(id: &str) -> String {
+    fill(OWN_SESSION_END, &[id])
+}
+
+pub(in crate::gateway) fn any_session_end(id: &str) -> String {
+    fill(ANY_SESSION_END, &[id])
+}
+
+pub(in crate::gateway) fn person_end(user: &str) -> String {
+    fill(PERSON_END, &[user])
+}
+
+/// The sessions of a company: of people that contain `wanted`, on a page.
+pub(in crate::gateway) fn all_sessions(wanted: &str, page: u32) -> String {
+    let mut query = Vec::new();
+    if !wanted.is_empty() {
+        query.push(pair("q", wanted));
+    }
+    if page > 1 {
+        query.push(pair("page", &page.to_string()));
+    }
+    with_query(ALL_SESSIONS.to_owned(), &query.join("&"))
 }
 
 /// `/auth/login` that comes back to `path`.

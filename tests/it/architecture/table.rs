@@ -207,7 +207,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("actix_ws", &["scanner::web"]),
     ("command_fds", &["scanner::browser"]),
     ("rustix", &["scanner::browser", "demo", "scanner::sandbox"]),
-    ("moka", &["gateway::cache", "scanner::identity", "scanner::web"]),
+    ("moka", &["gateway::cache", "gateway::session", "scanner::identity", "scanner::web"]),
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),
     ("encoding_rs", &["scanner::engine"]),

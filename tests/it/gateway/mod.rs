@@ -1,8 +1,11 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod ended;
 mod oidc;
 mod refresh;
 mod restart;
 mod security;
+mod sessions;
+mod streams;
 mod tenants;
 mod upload;

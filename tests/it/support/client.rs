@@ -10,6 +10,8 @@ use url::Url;
 #[derive(Clone)]
 pub(crate) struct Browser {
     http: Client,
+    /// What it says of itself; nothing when empty.
+    pub(crate) agent: &'static str,
     /// By host without port, then by path and name.
     cookies: BTreeMap<String, BTreeMap<(String, String), String>>,
 }
@@ -43,7 +45,7 @@ pub(crate) fn http() -> Client {
 
 impl Browser {
     pub(crate) fn new() -> Self {
-        Self { http: http(), cookies: BTreeMap::new() }
+        Self { http: http(), agent: "", cookies: BTreeMap::new() }
     }
 
     /// What a person does who types or clicks an address.
@@ -107,6 +109,9 @@ impl Browser {
         }
         if let Some(origin) = &manners.origin {
             request = request.header("origin", origin);
+        }
+        if !self.agent.is_empty() {
+            request = request.header("user-agent", self.agent);
         }
         let own: HeaderMap = manners
             .headers

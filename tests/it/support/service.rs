@@ -6,13 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use futures_util::stream;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::sync::mpsc::Receiver;
 
 use super::provider::Provider;
 use super::spawn;
@@ -40,6 +43,10 @@ pub(crate) struct Desk {
     pub(crate) body: Option<serde_json::Value>,
     /// Calls that came and are not answered yet.
     pub(crate) waiting: usize,
+    /// Bytes of the uploads that are on their way.
+    pub(crate) received: usize,
+    /// Uploads that stopped before they were whole.
+    pub(crate) cut: usize,
 }
 
 /// A running service. It ends with the test's runtime.
@@ -76,11 +83,11 @@ impl Service {
         self.desk.lock().unwrap()
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn answer(&self, request: Request<Incoming>) -> Response<BoxBody<Bytes, Infallible>> {
         let (head, body) = request.into_parts();
         let bearer = head.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
         let bearer = bearer.trim_start_matches("Bearer ").to_owned();
-        let _ = body.collect().await;
+        self.take(body).await;
         let (latency, forced) = {
             let mut desk = self.desk();
             desk.waiting += 1;
@@ -94,7 +101,37 @@ impl Service {
         desk.calls.push(Call { method: head.method.to_string(), path, bearer, status });
         let good = || desk.body.clone().unwrap_or_else(|| json!({ "list": [], "total": 0 }));
         let body = if status == 200 { good() } else { json!({ "status": status, "message": "no" }) };
-        let builder = Response::builder().status(status).header("content-type", "application/json");
-        builder.body(Full::from(body.to_string())).unwrap()
+        let builder = Response::builder().status(status);
+        if status == 200 && head.uri.path().ends_with("/report") {
+            return builder.header("content-type", "application/pdf").body(endless()).unwrap();
+        }
+        builder.header("content-type", "application/json").body(Full::from(body.to_string()).boxed()).unwrap()
     }
+
+    /// Reads a body to its end, counting.
+    async fn take(&self, mut body: Incoming) {
+        while let Some(frame) = body.frame().await {
+            match frame {
+                Ok(frame) => self.desk().received += frame.data_ref().map_or(0, Bytes::len),
+                Err(_) => self.desk().cut += 1,
+            }
+        }
+    }
+}
+
+/// A report that never ends: a few bytes now and then, for as long as somebody reads.
+fn endless() -> BoxBody<Bytes, Infallible> {
+    let (sender, receiver) = tokio::sync::mpsc::channel(1);
+    spawn(async move {
+        while sender.send(Ok(Frame::data(Bytes::from_static(b"%PDF ")))).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    StreamBody::new(Box::pin(stream::unfold(receiver, next))).boxed()
+}
+
+type Piece = Result<Frame<Bytes>, Infallible>;
+
+async fn next(mut pieces: Receiver<Piece>) -> Option<(Piece, Receiver<Piece>)> {
+    pieces.recv().await.map(|piece| (piece, pieces))
 }

@@ -102,10 +102,12 @@ async fn an_unknown_or_late_or_foreign_state_is_refused(bench: Bench) {
     let flows = flows(&bench, short);
     let begun = begin(&flows, None, "/tasks").await;
     let (state, binding) = (begun.state.expose(), Some(begun.binding.expose()));
-    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::Unknown));
+    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::OtherTenant));
+    let made_up = format!("acme.{}", "x".repeat(43));
+    assert_eq!(flows.finish(&globex(), &made_up, binding).await.err(), Some(FlowError::Unknown));
     let record = bench.store.get(&Key::hashed(&acme(), "flow", state)).await.unwrap().unwrap();
     bench.store.put(&Key::hashed(&globex(), "flow", state), record.value, Some(short)).await.unwrap();
-    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::Unknown));
+    assert_eq!(flows.finish(&globex(), state, binding).await.err(), Some(FlowError::OtherTenant));
     for junk in ["", "a", "../../x", &"z".repeat(43), &"z".repeat(100_000), "\u{0}"] {
         assert_eq!(flows.finish(&acme(), junk, binding).await.err(), Some(FlowError::Unknown));
     }
@@ -128,9 +130,10 @@ async fn a_late_state_is_refused_even_where_the_store_still_has_it(bench: Bench)
 async fn every_sign_in_has_its_own_secrets(bench: Bench) {
     let flows = flows(&bench, Duration::from_mins(10));
     let (one, two) = (begin(&flows, None, "/").await, begin(&flows, Some("not a binding of ours"), "/").await);
+    assert!(one.state.expose().starts_with("acme."), "it names its tenant");
     let all = [&one.state, &one.verifier, &one.nonce, &one.binding, &two.state, &two.verifier, &two.nonce, &two.binding];
     for (place, secret) in all.iter().enumerate() {
-        assert_eq!(secret.expose().len(), 43);
+        assert_eq!(secret.expose().trim_start_matches("acme.").len(), 43);
         assert!(all.iter().skip(place + 1).all(|other| !other.matches(secret.expose())));
     }
 }

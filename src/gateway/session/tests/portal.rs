@@ -1,6 +1,6 @@
 //! A small portal behind a socket, with a browser that knows no more than cookies.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,12 +12,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
+use crate::gateway::audit::Audit;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::session::{CookieSettings, LoginId, Portal, Sessions, Settings, TokenSet, Tokens};
+use crate::gateway::session::{CookieSettings, LoginId, Portal, Sessions, Settings, TokenSet, Tokens, Visit};
 use crate::gateway::store::tests::bench::Bench;
-use crate::platform::clock::Timestamp;
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 
@@ -29,6 +30,7 @@ pub(super) const ABSOLUTE: Duration = Duration::from_hours(8);
 #[derive(Clone)]
 struct Shared {
     tokens: Tokens,
+    clock: Clock,
     /// How many slow requests have begun, and a permit for each that may go on.
     begun: Arc<Semaphore>,
     go_on: Arc<Semaphore>,
@@ -40,6 +42,7 @@ struct Shared {
 pub(super) struct Site {
     pub(super) address: SocketAddr,
     pub(super) sessions: Sessions,
+    pub(super) audit: Audit,
     shared: Shared,
 }
 
@@ -48,7 +51,22 @@ pub(super) fn ring(ids: &[&str]) -> Arc<Ring> {
 }
 
 pub(super) fn settings() -> Settings {
-    Settings { cookie: CookieSettings { name: COOKIE.to_owned(), secure: true }, idle: IDLE, absolute: ABSOLUTE }
+    Settings {
+        cookie: CookieSettings { name: COOKIE.to_owned(), secure: true },
+        idle: IDLE,
+        absolute: ABSOLUTE,
+        extend_every: Duration::from_mins(1),
+        copy_life: Duration::from_secs(1),
+        copies: 1000,
+        stream_check: Duration::from_secs(1),
+        per_user: BTreeMap::new(),
+    }
+}
+
+/// An audit trail in the store of `bench`.
+pub(super) fn audit(bench: &Bench, ring: &Arc<Ring>) -> Audit {
+    let kept = (Duration::from_hours(24), 1000);
+    Audit::new(bench.store.clone(), Arc::clone(ring), bench.clock.clone(), kept, &bench.shutdown)
 }
 
 pub(super) fn user(tenant: &TenantId, subject: &str) -> Principal {
@@ -79,8 +97,11 @@ impl Site {
 
     pub(super) fn with(bench: &Bench, settings: Settings, ring: Arc<Ring>) -> Self {
         let tokens = Tokens::new(bench.store.clone(), Arc::clone(&ring), settings.absolute);
-        let sessions = Sessions::new(bench.store.clone(), ring, bench.clock.clone(), settings).unwrap();
-        let shared = Shared { tokens, begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)), logins: Arc::default() };
+        let audit = audit(bench, &ring);
+        let (store, clock) = (bench.store.clone(), bench.clock.clone());
+        let sessions = Sessions::new(store, ring, clock, audit.clone(), settings, &bench.shutdown).unwrap();
+        let (begun, go_on) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let shared = Shared { tokens, clock: bench.clock.clone(), begun, go_on, logins: Arc::default() };
         let (for_app, state) = (sessions.clone(), shared.clone());
         let server = HttpServer::new(move || {
             let pages = web::scope("/portal")
@@ -91,12 +112,17 @@ impl Site {
                 .route("/sign-in/{user}", web::post().to(sign_in))
                 .route("/standing", web::get().to(standing))
                 .route("/rename/{name}", web::post().to(rename))
+                .route("/promote", web::post().to(promote))
+                .route("/deadlines", web::get().to(deadlines))
                 .route("/sign-out", web::post().to(sign_out));
             App::new()
                 .app_data(web::Data::new(state.clone()))
                 .service(pages)
                 .route("/public", web::get().to(HttpResponse::Ok))
                 .wrap_fn(|request, next| {
+                    let agent = request.headers().get("user-agent").and_then(|value| value.to_str().ok()).unwrap_or_default();
+                    let (network, request_id) = ("192.0.2.0/24".to_owned(), "r1".to_owned());
+                    request.extensions_mut().insert(Visit { network, request_id, agent: agent.to_owned() });
                     let host = request.connection_info().host().to_owned();
                     if let Ok(tenant) = TenantId::parse(host.strip_suffix(".test").unwrap_or_default()) {
                         request.extensions_mut().insert(tenant);
@@ -113,7 +139,7 @@ impl Site {
         bench.shutdown.spawn(async move {
             let _ = running.await;
         });
-        Self { address, sessions, shared }
+        Self { address, sessions, audit, shared }
     }
 
     /// The newest sign-in of a user.
@@ -232,6 +258,19 @@ async fn rename(portal: Portal, name: web::Path<String>) -> HttpResponse {
     let principal = portal.signed_in().unwrap().principal;
     portal.update(Principal { name: name.into_inner().into(), ..principal });
     HttpResponse::Ok().finish()
+}
+
+async fn promote(portal: Portal) -> HttpResponse {
+    let principal = portal.signed_in().unwrap().principal;
+    portal.update(Principal { role: Role::Administrator, ..principal });
+    HttpResponse::Ok().finish()
+}
+
+/// Milliseconds until the two ends of the session.
+async fn deadlines(portal: Portal, shared: web::Data<Shared>) -> HttpResponse {
+    portal.quiet();
+    let (ends, now) = (portal.deadlines().unwrap(), shared.clock.now());
+    HttpResponse::Ok().body(format!("{} {}", ends.idle.since(now).as_millis(), ends.absolute.since(now).as_millis()))
 }
 
 async fn sign_out(portal: Portal) -> HttpResponse {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use super::portal::{ABSOLUTE, COOKIE, IDLE, Site, ring, settings, user};
-use crate::gateway::session::{CookieSettings, Sessions, Settings};
+use super::portal::{ABSOLUTE, COOKIE, IDLE, Site, audit, ring, settings, user};
+use crate::gateway::domain::ending::Ending;
+use crate::gateway::session::{By, CookieSettings, Sessions, Settings};
 use crate::gateway::store::tests::bench::{Bench, acme, globex, until};
 use crate::gateway::store::tests::on_both;
 use crate::gateway::store::{Key, Record};
@@ -62,7 +63,8 @@ async fn a_loopback_portal_without_https_has_a_plain_cookie(bench: Bench) {
     let cookie = answer.header("set-cookie").unwrap();
     assert!(cookie.starts_with("cardea=") && !cookie.contains("Secure"));
     let unfit = Settings { cookie: CookieSettings { secure: true, ..plain }, ..settings() };
-    assert!(Sessions::new(bench.store.clone(), ring(&["k1"]), bench.clock.clone(), unfit).is_err());
+    let audit = audit(&bench, &ring(&["k1"]));
+    assert!(Sessions::new(bench.store.clone(), ring(&["k1"]), bench.clock.clone(), audit, unfit, &bench.shutdown).is_err());
 }
 
 async fn an_invented_handle_is_never_taken_over(bench: Bench) {
@@ -240,13 +242,14 @@ async fn a_session_ended_from_elsewhere_is_dead_and_says_so_to_its_streams(bench
     let ended = site.sessions.ended(&acme, &id);
     let end = async {
         // Not of another tenant, whatever id is sent along.
-        assert!(!elsewhere.sessions.end(&globex(), &id).await.unwrap());
+        assert!(!elsewhere.sessions.end(&globex(), &id, Ending::Administrator, &By::default()).await.unwrap());
         assert_eq!(site.me(&acme, &cookie).await, 200);
-        assert!(elsewhere.sessions.end(&acme, &id).await.unwrap());
+        assert!(elsewhere.sessions.end(&acme, &id, Ending::Administrator, &By::default()).await.unwrap());
     };
-    tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(ended, end) }).await.unwrap();
-    assert_eq!(site.me(&acme, &cookie).await, 401);
-    assert!(!elsewhere.sessions.end(&acme, &id).await.unwrap());
+    let told = tokio::time::timeout(Duration::from_secs(20), async { tokio::join!(ended, end).0 }).await.unwrap();
+    assert_eq!(told, Ending::Administrator);
+    until("word of the end", async || site.me(&acme, &cookie).await == 401).await;
+    assert!(!elsewhere.sessions.end(&acme, &id, Ending::Administrator, &By::default()).await.unwrap());
     tokio::time::timeout(Duration::from_secs(20), site.sessions.ended(&acme, &id)).await.unwrap();
 }
 

@@ -16,7 +16,11 @@ pub(in crate::gateway) struct SignedIn(pub(in crate::gateway) Actor);
 
 /// The actor of a request, if somebody is signed in.
 pub(super) fn actor(request: &HttpRequest) -> Result<Actor, WebError> {
-    let user = Portal::of(request).signed_in().ok_or_else(|| WebError::sign_in(urls::LOGIN.to_owned()))?;
+    let portal = Portal::of(request);
+    let user = portal.signed_in().ok_or_else(|| match portal.ended_by().filter(|ending| ending.surprises()) {
+        Some(ending) => WebError::ended(ending),
+        None => WebError::sign_in(urls::LOGIN.to_owned()),
+    })?;
     Ok(Actor { principal: user.principal, login: user.login, request_id: Context::of(request).request_id })
 }
 

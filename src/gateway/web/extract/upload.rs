@@ -18,8 +18,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::signed_in::check;
 use crate::config::gateway::Limits;
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::{Cut, too_large};
+use crate::gateway::session::{Portal, Tether};
 use crate::gateway::web::error::WebError;
 use crate::platform::hostile::Hostile;
 use crate::platform::multipart;
@@ -41,6 +43,8 @@ pub(in crate::gateway) struct UploadForm {
     request: HttpRequest,
     idle: Duration,
     max_bytes: u64,
+    /// The session it is sent in.
+    tether: Option<Tether>,
 }
 
 impl FromRequest for UploadForm {
@@ -56,6 +60,7 @@ impl FromRequest for UploadForm {
             request: request.clone(),
             idle: Duration::from_secs(limits.body_idle_seconds),
             max_bytes: limits.upload_bytes,
+            tether: Portal::of(request).tether(),
         }))
     }
 }
@@ -79,6 +84,7 @@ pub(in crate::gateway) struct UploadFile {
     idle: Duration,
     /// Its beginning, which was read to see whether there is one.
     first: Option<Bytes>,
+    tether: Option<Tether>,
     /// All of it was read; a part that has ended must not be asked again.
     ended: bool,
 }
@@ -98,8 +104,9 @@ impl UploadForm {
             let file = part.headers().get(CONTENT_DISPOSITION).and_then(|sent| multipart::file_name(sent.as_bytes()));
             match file {
                 Some(file) if name == "file" && !file.is_empty() => {
+                    let Self { form: _form, idle, tether, .. } = self;
                     let name = Hostile::new(file);
-                    let mut file = UploadFile { _form: self.form, part, name, idle: self.idle, first: None, ended: false };
+                    let mut file = UploadFile { _form, part, name, idle, tether, first: None, ended: false };
                     file.begin().await?;
                     return Ok((Fields(fields), Some(file)));
                 }
@@ -155,18 +162,26 @@ impl UploadFile {
         Ok(())
     }
 
-    /// Hands the bytes to `work` as they arrive. Ends when `work` does; the sender is slowed to its pace.
-    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, Error>
+    /// Hands the bytes to `work` as they arrive. Ends when `work` does, or with the session; the sender is slowed to its pace.
+    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, WebError>
     where
         F: Future<Output = Result<T, Error>>,
     {
         let (sender, receiver) = mpsc::channel(CHUNKS);
+        let tether = self.tether.take();
         let outcome = {
             let mut work = pin!(work(Chunks(receiver)));
+            let mut pumped = pin!(pump(&mut self, sender));
+            let moved = async {
+                tokio::select! {
+                    biased;
+                    outcome = &mut work => outcome,
+                    () = &mut pumped => work.await,
+                }
+            };
             tokio::select! {
-                biased;
-                outcome = &mut work => outcome,
-                () = pump(&mut self, sender) => work.await,
+                outcome = moved => outcome.map_err(WebError::from),
+                ending = ended(tether.as_ref()) => Err(WebError::cut(ending)),
             }
         };
         if outcome.is_err() {
@@ -193,6 +208,14 @@ impl Stream for Chunks {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.0.poll_recv(context)
     }
+}
+
+/// The end of the session an upload is sent in.
+async fn ended(tether: Option<&Tether>) -> Ending {
+    let Some(tether) = tether else { return std::future::pending().await };
+    let ending = tether.ended().await;
+    tether.cut(ending);
+    ending
 }
 
 /// From the browser into the channel, until the file ends, breaks or nobody takes any more.

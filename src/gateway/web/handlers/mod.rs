@@ -16,6 +16,7 @@ pub(in crate::gateway) mod live;
 pub(in crate::gateway) mod ops;
 pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod reports;
+pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;

@@ -3,15 +3,18 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use actix_web::web::Data;
+use futures_util::TryStreamExt as _;
 use serde::Deserialize;
 
 use crate::contract::ids::TaskId;
 use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::gateway::services::Services;
 use crate::gateway::services::reports::Report;
+use crate::gateway::session::{Portal, Tether};
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Path, Query, SignedIn};
 use crate::gateway::web::page::Page;
+use crate::gateway::web::urls;
 use crate::gateway::web::views::downloads::Downloads;
 use crate::gateway::web::views::tasks::project;
 use crate::platform::hostile::Hostile;
@@ -37,6 +40,7 @@ pub(in crate::gateway) async fn offer(
 /// The report of a task, streamed.
 pub(in crate::gateway) async fn download(
     SignedIn(actor): SignedIn,
+    portal: Portal,
     Path(task): Path<TaskId>,
     Query(wanted): Query<Wanted>,
     services: Data<Services>,
@@ -44,7 +48,8 @@ pub(in crate::gateway) async fn download(
     let form = ReportType::read(wanted.r#type.as_deref()).map_err(WebError::bad_request)?;
     let language = language(wanted.lang.as_deref())?;
     let report = services.reports.open(&actor, &task, form, language).await?;
-    Ok(attachment(report, &task, form))
+    let tether = portal.tether().ok_or_else(|| WebError::sign_in(urls::LOGIN.to_owned()))?;
+    Ok(attachment(report, &task, form, tether))
 }
 
 fn language(value: Option<&str>) -> Result<ReportLanguage, WebError> {
@@ -56,7 +61,8 @@ fn language(value: Option<&str>) -> Result<ReportLanguage, WebError> {
 }
 
 /// The media type is the one of the form that was asked for, never what the service says; a page in it runs nothing.
-fn attachment(report: Report, task: &TaskId, form: ReportType) -> HttpResponse {
+/// When the session ends first, the connection breaks, so that nobody takes half a report for one.
+fn attachment(report: Report, task: &TaskId, form: ReportType, tether: Tether) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
     answer
         .insert_header((CONTENT_TYPE, form.media_type()))
@@ -65,7 +71,8 @@ fn attachment(report: Report, task: &TaskId, form: ReportType) -> HttpResponse {
     if let Some(length) = report.length {
         answer.no_chunking(length);
     }
-    answer.streaming(report.stream)
+    let body = report.stream.map_err(Box::<dyn std::error::Error>::from);
+    answer.streaming(Box::pin(tether.hold(body, |ending| Err(ending.words().into()))))
 }
 
 /// The name the service proposes, made safe, with the ending of the form; else one of the task.

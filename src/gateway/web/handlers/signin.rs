@@ -8,6 +8,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
 
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::services::Services;
 use crate::gateway::services::signin::{Answer, Completed, Place, SignInError};
@@ -48,7 +49,8 @@ pub(in crate::gateway) async fn begin(
     let binding = binding(&request, &sessions);
     let network = page.context.network();
     let place = place(&page, &network, binding.as_deref());
-    match services.signin.begin(place, target, request.cookie(SIGNED_OUT).is_some()).await {
+    let was_ended = Portal::of(&request).ended_by().is_some_and(Ending::wants_password);
+    match services.signin.begin(place, target, was_ended || request.cookie(SIGNED_OUT).is_some()).await {
         Ok((address, begun)) => {
             let mut answer = see_other(&address);
             let cookie = sessions.flow_cookie(begun.binding.expose(), services.signin.flows.lifetime());
@@ -93,14 +95,17 @@ pub(in crate::gateway) async fn complete(
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Nothing {}
 
-/// Ends the session here, revokes at the provider, clears what the browser keeps of this site.
+/// Ends the session here, revokes at the provider, clears what the browser keeps of this site. Without a session there is
+/// nothing to end, and nothing is wrong.
 pub(in crate::gateway) async fn sign_out(
     page: Page,
     request: HttpRequest,
     services: Data<Services>,
-    SignedIn(actor): SignedIn,
-    _form: Form<Nothing>,
+    signed_in: Result<SignedIn, WebError>,
+    form: Result<Form<Nothing>, WebError>,
 ) -> Result<HttpResponse, WebError> {
+    let Ok(SignedIn(actor)) = signed_in else { return Ok(see_other(urls::SIGNED_OUT)) };
+    form?;
     services.signin.sign_out(&actor).await;
     Portal::of(&request).sign_out();
     let mut answer = see_other(urls::SIGNED_OUT);

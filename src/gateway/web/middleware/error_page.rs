@@ -83,7 +83,7 @@ fn needs_words<B>(answer: &ServiceResponse<B>) -> bool {
 
 fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
     let navigates = wants_page(request);
-    if let (Some(address), true) = (&failure.sign_in, navigates) {
+    if let (Some(address), true) = (&failure.sign_in, navigates && !failure.explains) {
         let readable = matches!(*request.method(), Method::GET | Method::HEAD);
         let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
         let address = match &**address {
@@ -136,7 +136,8 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
         links.push(Link { label: "Back to the page", href });
     }
     if failure.status == StatusCode::UNAUTHORIZED && failure.kind != RESEND {
-        links.push(Link { label: "Sign in", href: urls::LOGIN.to_owned() });
+        let back = request.uri().path_and_query().filter(|_| readable);
+        links.push(Link { label: "Sign in", href: back.map_or(urls::LOGIN.to_owned(), |path| urls::login(path.as_str())) });
     }
     if site.is_some() && !public {
         links.push(Link { label: "Home", href: urls::HOME.to_owned() });

@@ -2,14 +2,18 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::HOST;
+use actix_web::http::header::{HOST, USER_AGENT};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
+use crate::gateway::session::Visit;
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::site::Sites;
 use crate::gateway::web::urls;
+
+/// Of a `User-Agent` no more is looked at.
+const LONGEST_AGENT: usize = 400;
 
 pub(in crate::gateway) async fn tenant(
     sites: Sites,
@@ -30,6 +34,13 @@ pub(in crate::gateway) async fn tenant(
     let mut context = Context::of(request.request());
     let scheme = if site.is_secure() { "https" } else { "http" };
     context.origin = format!("{scheme}://{}", host.to_ascii_lowercase());
+    let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let visit = Visit {
+        network: context.network(),
+        request_id: context.request_id.clone(),
+        agent: agent.chars().take(LONGEST_AGENT).collect(),
+    };
+    request.extensions_mut().insert(visit);
     request.extensions_mut().insert(site.tenant.clone());
     context.site = Some(site);
     request.extensions_mut().insert(context);

@@ -23,6 +23,7 @@ pub(in crate::gateway) mod layout;
 pub(in crate::gateway) mod notice;
 pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod pager;
+pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod settings;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;

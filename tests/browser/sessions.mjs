@@ -1,0 +1,75 @@
+// One's own sessions and those of the company: seen, ended, and what an ended session sees then.
+// Usage: node sessions.mjs BINARY
+import { startDemo } from './demo.mjs';
+import { launch, Watch } from './chromium.mjs';
+import { look } from './look.mjs';
+import { signIn } from './signin.mjs';
+
+const [binary] = process.argv.slice(2);
+if (!binary) throw new Error('usage: node sessions.mjs BINARY');
+const phone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1';
+const demo = await startDemo(binary);
+const { portal, sheet } = demo;
+const user = (name) => sheet.users.find((one) => one.name === name);
+const watch = new Watch([portal, sheet.idp].map((url) => new URL(url).origin));
+const browser = await launch();
+
+/** A page in a browser of its own, signed in. */
+async function at(name, options = {}) {
+  const context = await watch.follow(await browser.newContext(options));
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await signIn(page, portal, user(name));
+  return page;
+}
+
+const row = (page, words) => page.getByRole('row').filter({ hasText: words });
+
+try {
+  const alice = await at('alice');
+  await alice.getByRole('link', { name: 'your sessions' }).click();
+  await alice.getByRole('heading', { name: 'Your sessions' }).waitFor();
+  await look(alice, 'own-sessions-alone', watch, { folder: 'sessions' });
+
+  const onPhone = await at('alice', { userAgent: phone });
+  const bob = await at('bob');
+  await at('bob', { userAgent: phone });
+  await alice.reload();
+  await look(alice, 'own-sessions', watch, { folder: 'sessions' });
+  await row(alice, 'Safari on iPhone').getByRole('button', { name: 'End' }).click();
+  await alice.getByText('The session has ended').waitFor();
+  await look(alice, 'own-sessions-ended', watch, { folder: 'sessions', quick: true });
+  // The ended one is told why, and a password is asked for although the provider still knows this browser.
+  watch.expect(401);
+  await onPhone.goto(`${portal}/tasks`);
+  await onPhone.getByText('You ended this session from another one.').waitFor();
+  await look(onPhone, 'ended', watch, { folder: 'sessions' });
+  await onPhone.getByRole('main').getByRole('link', { name: 'Sign in' }).click();
+  await onPhone.getByLabel('Password').waitFor();
+
+  await alice.getByRole('navigation', { name: 'Portal' }).getByRole('link', { name: 'Sessions' }).click();
+  await alice.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  await look(alice, 'all-sessions', watch, { folder: 'sessions' });
+  await alice.getByLabel('Name or e-mail address contains').fill('bo');
+  await alice.getByRole('button', { name: 'Find' }).click();
+  await alice.getByRole('button', { name: 'End all' }).click();
+  await alice.getByText('The sessions have ended').waitFor();
+  if ((await alice.getByRole('heading', { name: 'Bob' }).count()) > 0) watch.note('Bob is still in the list');
+  await alice.goto(`${portal}/admin/sessions?q=nobody-at-all`);
+  await look(alice, 'all-sessions-none', watch, { folder: 'sessions' });
+
+  // Ended by another: the next page is the sign-in.
+  const response = await bob.request.get(`${portal}/session`, { headers: { accept: 'application/json' } });
+  if (response.status() !== 401) watch.note(`the ended session answers ${response.status()}`);
+  watch.expect(403);
+  const member = await at('bob');
+  await member.goto(`${portal}/admin/sessions`);
+  await member.getByText('Only administrators of your company').waitFor();
+} catch (error) {
+  watch.note(`the steps stopped: ${error.stack}`);
+} finally {
+  await browser.close();
+  await demo.stop();
+}
+process.exit(watch.finish('sessions in the browser'));
