@@ -14,6 +14,7 @@ use super::domain::tenant::TenantId;
 use super::services::Services;
 use super::services::accounts::Accounts;
 use super::services::artifacts::Artifacts;
+use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
 use super::services::chains::Chains;
 use super::services::components::Components;
@@ -30,12 +31,13 @@ use super::services::launch::Launch;
 use super::services::live::Live;
 use super::services::ownership::Ownerships;
 use super::services::reports::Reports;
+use super::services::revocation::Revocations;
 use super::services::share_page::SharePages;
 use super::services::shares::Shares;
 use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
 use super::services::uploads::Uploads;
-use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, TokenSource, Tokens};
+use super::session::{self, CookieSettings, Flows, ProviderSessions, RefreshSettings, Sessions, TokenSource, Tokens};
 use super::store::{RedisSettings, Store};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
@@ -76,9 +78,10 @@ impl<'a> Base<'a> {
 
     /// Everything the web needs.
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
+        let sessions = sessions(self)?;
         Ok(Parts {
-            services: services(self),
-            sessions: sessions(self)?,
+            services: services(self, &sessions),
+            sessions,
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
             limits: self.settings.limits.clone(),
@@ -107,9 +110,10 @@ impl<'a> Base<'a> {
     }
 }
 
-fn services(base: &Base<'_>) -> Services {
+fn services(base: &Base<'_>, sessions: &Sessions) -> Services {
     let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
+    let provider_sessions = ProviderSessions::new(store.clone(), absolute(settings));
     let refresh = RefreshSettings {
         ahead: Duration::from_secs(settings.session.refresh_ahead_seconds),
         default_lifetime: Duration::from_secs(settings.session.default_token_seconds),
@@ -126,6 +130,13 @@ fn services(base: &Base<'_>) -> Services {
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         artifacts: Artifacts::new(drafts.clone()),
+        backchannel: BackChannel {
+            directory: directory.clone(),
+            sessions: sessions.clone(),
+            index: provider_sessions.clone(),
+            store: store.clone(),
+            audit: audit.clone(),
+        },
         browsers: Browsers::new(credentials.clone(), drafts.clone(), tenants),
         diagnostics: Diagnostics::new(credentials.clone(), drafts.clone(), memory),
         launch: Launch::new(credentials.clone(), drafts.clone()),
@@ -151,6 +162,8 @@ fn services(base: &Base<'_>) -> Services {
                 Duration::from_secs(settings.session.flow_minutes * 60),
             ),
             tokens,
+            provider_sessions,
+            revocations: Revocations::new((*shutdown).clone()),
             store: store.clone(),
             clock: (*clock).clone(),
             audit: audit.clone(),
