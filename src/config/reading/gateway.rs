@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Backend, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Profile, PublicAuth, SealingKey, Server, Service, Session, Store,
-    Tenant, Upstream,
+    Audit, Backend, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Profile, PublicAuth, SealingKey,
+    Server, Service, Session, Store, Tenant, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -215,13 +215,21 @@ fn client_credentials(section: &mut Section<'_>, client_auth: ClientAuth) -> (Se
     let key = section.optional_secret("client_key");
     let pem = |key: &Secret| key.expose().contains("-----BEGIN PRIVATE KEY-----");
     if key.as_ref().is_some_and(|key| !pem(key)) {
-        section.problem("client_key", "is no private key", "expected PKCS #8 in PEM; make one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256");
+        section.problem(
+            "client_key",
+            "is no private key",
+            "expected PKCS #8 in PEM; make one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
+        );
     }
     if client_auth != ClientAuth::PrivateKey {
         return (section.secret("client_secret"), key);
     }
     if key.is_none() && !section.has_problem_at("client_key") && !section.has_problem_at("client_key_file") {
-        section.problem("client_key", "is missing", "client_auth \"private_key_jwt\" needs it: set client_key_file to the path of a PEM file");
+        section.problem(
+            "client_key",
+            "is missing",
+            "client_auth \"private_key_jwt\" needs it: set client_key_file to the path of a PEM file",
+        );
     }
     (section.optional_secret("client_secret").unwrap_or_else(|| Secret::new("")), key)
 }

@@ -4,5 +4,7 @@ mod oidc;
 mod refresh;
 mod restart;
 mod security;
+mod signin;
+mod signout;
 mod tenants;
 mod upload;

@@ -103,7 +103,7 @@ fn built(settings: &Settings) -> Result<Endpoints, IdentityError> {
         revocation: configured(&settings.revocation_url)?,
         keys: None,
         end_session: configured(&settings.end_session_url)?,
-        client_auth: client_auth(settings, None),
+        client_auth: client_auth(settings, &["client_secret_post".into()]),
         names_itself: false,
         issuer,
         alias,
@@ -116,8 +116,8 @@ fn configured(address: &str) -> Result<Option<Url>, IdentityError> {
 
 /// What the settings say, else what the provider offers: the secret in the form before HTTP Basic, and a signed assertion where
 /// it takes no secret at all.
-fn client_auth(settings: &Settings, offered: Option<&Vec<Value>>) -> ClientAuth {
-    let offers = |method: &str| offered.is_none_or(|all| all.iter().any(|known| known == method));
+fn client_auth(settings: &Settings, offered: &[Value]) -> ClientAuth {
+    let offers = |method: &str| offered.iter().any(|known| known == method);
     match settings.client_auth {
         ClientAuth::Auto if offers("client_secret_post") => ClientAuth::Post,
         ClientAuth::Auto if settings.client_key.is_some() && !offers("client_secret_basic") => ClientAuth::PrivateKey,
@@ -150,7 +150,9 @@ async fn discovered(settings: &Settings, transport: &Transport) -> Result<Endpoi
         Some(url) => Some(url),
         None => at("end_session_endpoint")?.map(for_browsers).transpose()?,
     };
-    let methods = told.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
+    // A document that does not tell means HTTP Basic (OpenID Connect Discovery 1.0, section 3).
+    let methods = told.get("token_endpoint_auth_methods_supported").and_then(Value::as_array).cloned();
+    let methods = methods.unwrap_or_else(|| vec!["client_secret_basic".into()]);
     Ok(Endpoints {
         issuer: name.to_owned(),
         authorize,
@@ -159,7 +161,7 @@ async fn discovered(settings: &Settings, transport: &Transport) -> Result<Endpoi
         revocation: configured(&settings.revocation_url)?.or(at("revocation_endpoint")?),
         keys: Some(needed(at("jwks_uri")?)?),
         end_session,
-        client_auth: client_auth(settings, methods),
+        client_auth: client_auth(settings, &methods),
         names_itself: told.get("authorization_response_iss_parameter_supported") == Some(&Value::Bool(true)),
         alias,
     })

@@ -155,7 +155,8 @@ async fn fetch(source: Source<'_>) -> Result<Vec<Jwk>, IdentityError> {
 
 /// Signing keys of a key set; keys of unknown kinds are passed over.
 fn published(body: &[u8]) -> Result<Vec<Jwk>, IdentityError> {
-    let set: Value = serde_json::from_slice(body).map_err(|_| IdentityError::Garbage("the key set is not JSON"))?;
+    let set: Option<Value> = serde_json::from_slice(body).ok().filter(|set: &Value| set.get("keys").is_some_and(Value::is_array));
+    let set = set.ok_or(IdentityError::Garbage("the key set is none"))?;
     let keys = reading::objects(&set, &["keys"], |key| serde_json::from_value::<Jwk>(key.clone()).ok());
     Ok(keys.into_iter().filter(|key| key.common.public_key_use != Some(PublicKeyUse::Encryption)).collect())
 }
