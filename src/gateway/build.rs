@@ -153,25 +153,26 @@ fn services(base: &Base<'_>, sessions: &Sessions) -> Services {
         reports: Reports::new(credentials.clone()),
         share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), &settings.limits),
         shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
-        signin: SignIn {
-            directory: directory.clone(),
-            flows: Flows::new(
-                store.clone(),
-                Arc::clone(ring),
-                (*clock).clone(),
-                Duration::from_secs(settings.session.flow_minutes * 60),
-            ),
-            tokens,
-            provider_sessions,
-            revocations: Revocations::new((*shutdown).clone()),
-            store: store.clone(),
-            clock: (*clock).clone(),
-            audit: audit.clone(),
-            default_lifetime: refresh.default_lifetime,
-            per_minute: settings.limits.sign_ins_per_minute,
-        },
+        signin: signin(base, tokens, provider_sessions, refresh.default_lifetime),
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),
+    }
+}
+
+fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, default_lifetime: Duration) -> SignIn {
+    let Base { settings, clock, shutdown, store, ring, directory, audit, .. } = base;
+    let flow = Duration::from_secs(settings.session.flow_minutes * 60);
+    SignIn {
+        directory: directory.clone(),
+        flows: Flows::new(store.clone(), Arc::clone(ring), (*clock).clone(), flow),
+        tokens,
+        provider_sessions,
+        revocations: Revocations::new((*shutdown).clone()),
+        store: store.clone(),
+        clock: (*clock).clone(),
+        audit: audit.clone(),
+        default_lifetime,
+        per_minute: settings.limits.sign_ins_per_minute,
     }
 }
 

@@ -383,3 +383,12 @@ async fn the_portal_starts_without_its_provider_and_signs_in_once_that_is_there(
     eventually("the provider is found", ready).await;
     portal.sign_in(&mut dora).await;
 }
+
+#[tokio::test]
+async fn a_real_browser_goes_over_a_certified_provider_in_and_out() {
+    let portal = Portal::start().await;
+    let (url, issuer) = (portal.url.clone(), portal.issuer.clone());
+    tokio::task::spawn_blocking(move || crate::browser::run("oidc.mjs", &[&url, &issuer])).await.unwrap();
+    let seen = portal.seen().await;
+    assert_eq!((seen["failed"].as_array().unwrap().len(), seen["refusals"].as_array().unwrap().len()), (0, 0), "{seen}");
+}

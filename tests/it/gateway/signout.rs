@@ -80,6 +80,32 @@ async fn taking_tokens_back_is_tried_again_and_nobody_waits_for_it() {
 }
 
 #[tokio::test]
+async fn taking_tokens_back_and_waiting_for_the_provider_end_where_the_settings_say() {
+    let lines = format!("{OIDC}limits = {{ revocation_tries = 2, sign_out_wait_ms = 200 }}\n");
+    let mut replicas = Replicas::embedded_with(identity(&lines)).await;
+    replicas.provider.speak_openid();
+    replicas.provider.state().revocation_outage = 100;
+    let mut browser = replicas.signed_in().await;
+    assert_eq!(leave(&replicas.all[0].url, &mut browser).await.status, 200);
+    let given_up = async || replicas.logs().contains("could not be taken back").then_some(());
+    eventually("it is given up", given_up).await;
+    assert_eq!(replicas.provider.state().revocation_outage, 98);
+
+    // A gateway that does not know its provider yet, and a provider that does not say a word.
+    let mut browser = replicas.signed_in().await;
+    replicas.all[0].kill();
+    replicas.provider.state().openid.as_mut().unwrap().is_silent = true;
+    replicas.all[0].resume().await;
+    let portal = &replicas.all[0].url;
+    let page = browser.get(&format!("{portal}/tasks/new")).await;
+    let started = Instant::now();
+    let out = browser.post(&format!("{portal}/auth/logout"), &[("csrf", &page.hidden("csrf"))]).await;
+    assert_eq!((out.status.as_u16(), out.header("location")), (303, "/auth/signed-out"), "{}", out.text());
+    assert!(started.elapsed() < Duration::from_secs(10), "the timeout of calls to the provider is 15 seconds");
+    assert!(!is_signed_in(portal, &browser).await);
+}
+
+#[tokio::test]
 async fn a_provider_that_has_a_sign_out_of_its_own_is_asked_for_it() {
     let replicas = Replicas::embedded_with(identity(OIDC)).await;
     replicas.provider.speak_openid();
@@ -147,10 +173,8 @@ async fn logged_out(replica: &Replica, token: &str) -> (u16, String) {
 
 /// A browser that signed in as this person in this session at the provider.
 async fn arrived(replicas: &Replicas, subject: &str, session: &str) -> Browser {
-    let mut state = replicas.provider.state();
-    state.person = person(subject, "Dora", "member");
-    state.openid.as_mut().unwrap().session = session.to_owned();
-    drop(state);
+    replicas.provider.state().person = person(subject, "Dora", "member");
+    session.clone_into(&mut replicas.provider.state().openid.as_mut().unwrap().session);
     replicas.signed_in().await
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct OpenId {
     pub(crate) edit: fn(&mut Value, &mut Value),
     /// Changes the discovery document.
     pub(crate) document: fn(&mut Value),
+    /// Whoever asks where its endpoints are gets no answer.
+    pub(crate) is_silent: bool,
     /// How often the keys were asked for.
     pub(crate) key_fetches: usize,
     /// Queries with which browsers came to end their session.
@@ -45,6 +47,7 @@ impl Provider {
             session: "session-1".to_owned(),
             edit: |_, _| {},
             document: |_| {},
+            is_silent: false,
             key_fetches: 0,
             ended: Vec::new(),
             nonces: BTreeMap::new(),

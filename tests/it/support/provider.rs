@@ -166,9 +166,12 @@ impl Provider {
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
-        let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let query = form(head.uri.query().unwrap_or_default());
         let bearer = head.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        if head.uri.path().starts_with("/.well-known/") && self.state().openid.as_ref().is_some_and(|openid| openid.is_silent) {
+            return std::future::pending().await;
+        }
         match head.uri.path() {
             "/oauth/authorize" => self.authorize(&query),
             "/oauth/token" => self.token(form(&String::from_utf8_lossy(&body))).await,

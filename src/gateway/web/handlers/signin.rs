@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, REFRESH};
-use actix_web::web::{Data, Payload};
-use actix_web::{FromRequest as _, HttpRequest, HttpResponse};
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
 
 use crate::gateway::domain::return_to::ReturnTo;
@@ -107,13 +107,11 @@ pub(in crate::gateway) async fn sign_out(
     page: Page,
     request: HttpRequest,
     services: Data<Services>,
-    body: Payload,
+    signed_in: Result<SignedIn, WebError>,
+    form: Result<Form<Nothing>, WebError>,
 ) -> Result<HttpResponse, WebError> {
-    if Portal::of(&request).signed_in().is_none() {
-        return Ok(see_other(urls::SIGNED_OUT));
-    }
-    let SignedIn(actor) = SignedIn::extract(&request).await?;
-    Form::<Nothing>::from_request(&request, &mut body.into_inner()).await?;
+    let Ok(SignedIn(actor)) = signed_in else { return Ok(see_other(urls::SIGNED_OUT)) };
+    form?;
     let context = &page.context;
     let onward = services.signin.sign_out(&actor, &context.origin, (&context.network(), &context.request_id)).await;
     Portal::of(&request).sign_out();
