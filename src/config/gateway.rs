@@ -192,6 +192,19 @@ pub enum Profile {
     Strict,
 }
 
+/// How the portal shows the provider at the token endpoint that it is itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientAuth {
+    /// As the provider's discovery document says; else [`ClientAuth::Post`].
+    Auto,
+    /// The secret in the form (`client_secret_post`), as the interface says.
+    Post,
+    /// The secret by HTTP Basic (`client_secret_basic`).
+    Basic,
+    /// An assertion signed with the client's own key (`private_key_jwt`, RFC 7523).
+    PrivateKey,
+}
+
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub profile: Profile,
@@ -200,13 +213,45 @@ pub struct Identity {
     /// Where the browser is sent when it differs from `auth_url`; else empty.
     pub browser_auth_url: String,
     pub client_id: String,
+    pub client_auth: ClientAuth,
+    /// Empty where a key takes its place.
     pub client_secret: Secret,
+    /// PKCS #8 private key in PEM, for [`ClientAuth::PrivateKey`].
+    pub client_key: Option<Secret>,
+    /// `kid` of that key at the provider; empty sends none.
+    pub client_key_id: String,
+    /// `aud` of assertions; empty: the issuer, or the token endpoint where the profile is `seed`.
+    pub client_assertion_audience: String,
     pub scopes: Vec<String>,
     /// Revocation endpoint when there is one and no discovery; else empty.
     pub revocation_url: String,
+    /// Where browsers end their session at the provider, when there is no discovery; else empty.
+    pub end_session_url: String,
+    /// Whether signing out here goes on to the provider, where it offers that.
+    pub sign_out_at_provider: bool,
     pub claims: Claims,
     /// Values of the role claim that make an administrator.
     pub administrator_values: Vec<String>,
+    /// Values of the role claim that make a member; empty: everybody whom the provider lets in.
+    pub member_values: Vec<String>,
+    pub limits: IdentityLimits,
+}
+
+/// Times and counts of one tenant's dealings with its provider.
+#[derive(Clone, Debug)]
+pub struct IdentityLimits {
+    /// Clocks of portal and provider may differ by this much.
+    pub clock_leeway_seconds: u64,
+    /// Endpoints and keys are asked for again after this long.
+    pub metadata_minutes: u64,
+    /// Tokens with an unknown key make the provider's keys be read again at most this often.
+    pub key_fetch_seconds: u64,
+    /// A logout token is good for this long after it was made.
+    pub logout_token_seconds: u64,
+    /// Tries to take a token back at the provider.
+    pub revocation_tries: u32,
+    /// A sign-out waits for the address of the provider's own at most this long.
+    pub sign_out_wait_ms: u64,
 }
 
 /// Where userinfo holds what: dotted paths, the first that is there wins.

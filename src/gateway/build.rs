@@ -14,6 +14,7 @@ use super::domain::tenant::TenantId;
 use super::services::Services;
 use super::services::accounts::Accounts;
 use super::services::artifacts::Artifacts;
+use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
 use super::services::chains::Chains;
 use super::services::components::Components;
@@ -30,13 +31,14 @@ use super::services::launch::Launch;
 use super::services::live::Live;
 use super::services::ownership::Ownerships;
 use super::services::reports::Reports;
+use super::services::revocation::Revocations;
 use super::services::sessions::SessionLists;
 use super::services::share_page::SharePages;
 use super::services::shares::Shares;
 use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
 use super::services::uploads::Uploads;
-use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
+use super::session::{self, CookieSettings, Flows, ProviderSessions, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
 use super::store::{RedisSettings, Store};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
@@ -113,6 +115,7 @@ impl<'a> Base<'a> {
 fn services(base: &Base<'_>) -> Services {
     let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
+    let provider_sessions = ProviderSessions::new(store.clone(), absolute(settings));
     let refresh = refresh(settings);
     let credentials = Credentials::new(directory.clone(), token_source(base, sessions, &tokens), vault.clone());
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
@@ -125,6 +128,13 @@ fn services(base: &Base<'_>) -> Services {
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         artifacts: Artifacts::new(drafts.clone()),
+        backchannel: BackChannel {
+            directory: directory.clone(),
+            sessions: sessions.clone(),
+            index: provider_sessions.clone(),
+            store: store.clone(),
+            audit: audit.clone(),
+        },
         browsers: Browsers::new(credentials.clone(), drafts.clone(), tenants),
         diagnostics: Diagnostics::new(credentials.clone(), drafts.clone(), memory),
         launch: Launch::new(credentials.clone(), drafts.clone()),
@@ -142,23 +152,26 @@ fn services(base: &Base<'_>) -> Services {
         sessions: SessionLists::new(sessions.clone()),
         share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), &settings.limits),
         shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
-        signin: SignIn {
-            directory: directory.clone(),
-            flows: Flows::new(
-                store.clone(),
-                Arc::clone(ring),
-                (*clock).clone(),
-                Duration::from_secs(settings.session.flow_minutes * 60),
-            ),
-            tokens,
-            store: store.clone(),
-            clock: (*clock).clone(),
-            audit: audit.clone(),
-            default_lifetime: refresh.default_lifetime,
-            per_minute: settings.limits.sign_ins_per_minute,
-        },
+        signin: signin(base, tokens, provider_sessions, refresh.default_lifetime),
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),
+    }
+}
+
+fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, default_lifetime: Duration) -> SignIn {
+    let Base { settings, clock, shutdown, store, ring, directory, audit, .. } = base;
+    let flow = Duration::from_secs(settings.session.flow_minutes * 60);
+    SignIn {
+        directory: directory.clone(),
+        flows: Flows::new(store.clone(), Arc::clone(ring), (*clock).clone(), flow),
+        tokens,
+        provider_sessions,
+        revocations: Revocations::new((*shutdown).clone()),
+        store: store.clone(),
+        clock: (*clock).clone(),
+        audit: audit.clone(),
+        default_lifetime,
+        per_minute: settings.limits.sign_ins_per_minute,
     }
 }
 

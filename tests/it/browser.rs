@@ -13,7 +13,7 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser");
 const MODULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/node_modules/playwright-core");
 
 /// Runs one script of tests/browser; gives what it said, or fails with it.
-fn run(script: &str, arguments: &[&str]) -> String {
+pub(crate) fn run(script: &str, arguments: &[&str]) -> String {
     assert!(Path::new(MODULES).exists(), "the browser tests need tests/node_modules; `.ci/test` sets them up");
     let log = TempDir::new().expect("a temporary folder");
     let path = log.path().join("log");

@@ -129,6 +129,26 @@ service.base_url = "http://user:hidden-text@x"
 }
 
 #[test]
+fn a_client_has_a_secret_or_a_key_of_its_own() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let key = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n-----END PRIVATE KEY-----\n";
+    let (right, wrong) = (written(&folder, "key.pem", key), written(&folder, "wrong.pem", "no key"));
+    let good = check(&gateway(&format!("client_auth = \"private_key_jwt\"\nclient_key_file = {right:?}")), &[]);
+    assert_eq!(good.status.code(), Some(0), "{}", text(&good.stderr));
+    assert!(!text(&good.stdout).contains("PRIVATE KEY"), "{}", text(&good.stdout));
+    for (lines, expected) in [
+        ("client_auth = \"private_key_jwt\"".to_owned(), "identity.client_key: is missing"),
+        ("client_auth = \"private_key_jwt\"\nclient_secret = \"x\"".to_owned(), "identity.client_key: is missing"),
+        (format!("client_secret = \"x\"\nclient_key_file = {wrong:?}"), "identity.client_key: is no private key"),
+        (format!("client_auth = \"basic\"\nclient_key_file = {right:?}"), "identity.client_secret: is missing"),
+        ("client_auth = \"mtls\"\nclient_secret = \"x\"".to_owned(), "expected one of auto, post, basic, private_key_jwt"),
+    ] {
+        let told = problems(&gateway(&lines));
+        assert!(told.contains(expected) && told.contains("has a problem"), "{lines}: {told}");
+    }
+}
+
+#[test]
 fn a_secret_comes_inline_or_from_a_file_never_both() {
     let folder = TempDir::new().expect("a temporary folder");
     let secret = written(&folder, "secret", "from-a-file\n");

@@ -1,9 +1,24 @@
-// A certified OpenID provider on loopback for the sign-in tests: one confidential client, PKCE required, plain forms.
-// usage: node provider.mjs PORT REDIRECT_URI; prints `ready ISSUER` once it accepts requests.
+// A certified OpenID provider on loopback for the sign-in tests: one confidential client, PKCE required, refresh tokens that are
+// used up, sign-out with a question, back-channel logout, plain forms.
+// usage: node provider.mjs PORT REDIRECT_URI [AUTH [ENDS_BY [ACCESS_SECONDS [KEY_FILE]]]]; prints `ready ISSUER` once it accepts
+// requests. AUTH: how the client shows itself (client_secret_post, client_secret_basic, private_key_jwt: then its new private key
+// is written to KEY_FILE). ENDS_BY: `sid` or `sub`, what logout tokens name. GET /seen tells what it has done.
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
 
-const [port, redirectUri] = process.argv.slice(2);
+const [port, redirectUri, auth = "client_secret_post", endsBy = "sid", accessSeconds = "3600", keyFile] = process.argv.slice(2);
+const portal = new URL(redirectUri).origin;
+const own = {};
+if (auth === "private_key_jwt") {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  writeFileSync(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
+  own.jwks = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "portal-1", use: "sig", alg: "ES256" }] };
+} else {
+  own.client_secret = "portal-secret-of-the-tests";
+}
+const seen = { refreshes: 0, refusals: [], ended: [], failed: [] };
 const server = createServer();
 await new Promise((resolve) => server.listen(Number(port), "127.0.0.1", resolve));
 const issuer = `http://127.0.0.1:${server.address().port}`;
@@ -15,20 +30,44 @@ const people = {
 const provider = new Provider(issuer, {
   clients: [{
     client_id: "portal",
-    client_secret: "portal-secret-of-the-tests",
+    ...own,
     redirect_uris: [redirectUri],
+    post_logout_redirect_uris: [`${portal}/auth/signed-out`],
+    backchannel_logout_uri: `${portal}/auth/backchannel-logout`,
+    backchannel_logout_session_required: endsBy === "sid",
     response_types: ["code"],
     grant_types: ["authorization_code", "refresh_token"],
-    token_endpoint_auth_method: "client_secret_post",
+    token_endpoint_auth_method: auth,
+    ...(auth === "private_key_jwt" && { token_endpoint_auth_signing_alg: "ES256" }),
   }],
   pkce: { required: () => true },
   scopes: ["openid", "offline_access"],
   claims: { openid: ["sub"], profile: ["name", "roles"], email: ["email", "email_verified"] },
-  features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+  features: {
+    devInteractions: { enabled: false },
+    revocation: { enabled: true },
+    backchannelLogout: { enabled: true },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx, form) => {
+        ctx.body = `<!doctype html><title>Sign out?</title>${form}<button form="op.logoutForm" name="logout" value="yes">Yes</button>`;
+      },
+    },
+  },
+  rotateRefreshToken: true,
+  issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
+  ttl: { AccessToken: Number(accessSeconds) },
+  // Its own guard against calls into the local network would keep it from the portal of the tests.
+  fetch: (url, { dispatcher, ...options }) => fetch(url, options),
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
   cookies: { keys: ["a key for the tests only"] },
   findAccount: (_, id) => people[id] && { accountId: id, claims: () => ({ sub: id, email_verified: true, ...people[id] }) },
 });
+
+provider.on("grant.success", (ctx) => { if (ctx.oidc.params.grant_type === "refresh_token") seen.refreshes += 1; });
+provider.on("grant.error", (_, error) => seen.refusals.push(error.error_detail ?? error.message));
+provider.on("backchannel.success", (_, client, account, sid) => seen.ended.push({ account, sid }));
+provider.on("backchannel.error", (_, error) => seen.failed.push(String(error)));
 
 const readForm = async (request) => {
   let text = "";
@@ -61,6 +100,10 @@ async function interact(request, response) {
 
 const answer = provider.callback();
 server.on("request", (request, response) => {
+  if (request.url === "/seen") {
+    response.setHeader("content-type", "application/json");
+    return response.end(JSON.stringify(seen));
+  }
   if (!request.url.startsWith("/interaction/")) return answer(request, response);
   return interact(request, response).catch((error) => {
     response.statusCode = 500;

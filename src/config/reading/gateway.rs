@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Backend, Claims, Drafts, Gateway, Identity, Limits, Profile, PublicAuth, SealingKey, Server, Service, Session, Store,
-    Tenant, Upstream,
+    Audit, Backend, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Profile, PublicAuth, SealingKey,
+    Server, Service, Session, Store, Tenant, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -192,21 +192,70 @@ fn identity(section: &mut Section<'_>) -> Identity {
     let address = |text: &str| checks::web_address(text).is_some();
     let or_empty = |text: &str| text.is_empty() || checks::web_address(text).is_some();
     let profiles = [("oidc", Profile::Oidc), ("strict", Profile::Strict)];
+    let client_auth = section.choice(
+        "client_auth",
+        ("auto", ClientAuth::Auto),
+        &[("post", ClientAuth::Post), ("basic", ClientAuth::Basic), ("private_key_jwt", ClientAuth::PrivateKey)],
+    );
+    let (client_secret, client_key) = client_credentials(section, client_auth);
     let identity = Identity {
         profile: section.choice("profile", ("seed", Profile::Seed), &profiles),
         auth_url: section.checked("auth_url", checks::WEB_ADDRESS, address),
         browser_auth_url: section.checked("browser_auth_url", checks::WEB_ADDRESS, or_empty),
         client_id: section.checked("client_id", "the id the identity provider gave this portal", |id| !id.is_empty()),
-        client_secret: section.secret("client_secret"),
+        client_auth,
+        client_secret,
+        client_key,
+        client_key_id: section.text("client_key_id"),
+        client_assertion_audience: section.text("client_assertion_audience"),
         scopes: section.list("scopes"),
         revocation_url: section.checked("revocation_url", checks::WEB_ADDRESS, or_empty),
+        end_session_url: section.checked("end_session_url", checks::WEB_ADDRESS, or_empty),
+        sign_out_at_provider: section.flag("sign_out_at_provider"),
         claims: section.table("claims", claims),
         administrator_values: section.list("administrator_values"),
+        member_values: section.list("member_values"),
+        limits: section.table("limits", identity_limits),
     };
     if identity.profile != Profile::Seed && !identity.scopes.iter().any(|scope| scope == "openid") {
         section.problem("scopes", "lacks \"openid\"", "the profiles \"oidc\" and \"strict\" ask for an id_token: add it");
     }
     identity
+}
+
+/// A key where assertions are asked for, a secret everywhere else.
+fn client_credentials(section: &mut Section<'_>, client_auth: ClientAuth) -> (Secret, Option<Secret>) {
+    let key = section.optional_secret("client_key");
+    let pem = |key: &Secret| key.expose().contains("-----BEGIN PRIVATE KEY-----");
+    if key.as_ref().is_some_and(|key| !pem(key)) {
+        section.problem(
+            "client_key",
+            "is no private key",
+            "expected PKCS #8 in PEM; make one with: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
+        );
+    }
+    if client_auth != ClientAuth::PrivateKey {
+        return (section.secret("client_secret"), key);
+    }
+    if key.is_none() && !section.has_problem_at("client_key") && !section.has_problem_at("client_key_file") {
+        section.problem(
+            "client_key",
+            "is missing",
+            "client_auth \"private_key_jwt\" needs it: set client_key_file to the path of a PEM file",
+        );
+    }
+    (section.optional_secret("client_secret").unwrap_or_else(|| Secret::new("")), key)
+}
+
+fn identity_limits(section: &mut Section<'_>) -> IdentityLimits {
+    IdentityLimits {
+        clock_leeway_seconds: section.number("clock_leeway_seconds", 0..=600),
+        metadata_minutes: section.number("metadata_minutes", 1..=1440),
+        key_fetch_seconds: section.number("key_fetch_seconds", 1..=3600),
+        logout_token_seconds: section.number("logout_token_seconds", 10..=3600),
+        revocation_tries: section.number("revocation_tries", 1..=20),
+        sign_out_wait_ms: section.number("sign_out_wait_ms", 1..=60_000),
+    }
 }
 
 fn claims(section: &mut Section<'_>) -> Claims {

@@ -16,6 +16,19 @@ pub(crate) struct Identity {
     pub roles: Vec<String>,
     /// Whether one of the roles makes an administrator.
     pub is_administrator: bool,
+    /// Whether the roles let the person in at all.
+    pub is_admitted: bool,
+    /// `sub` and `sid` of the id token, by which the provider ends sessions; none without an id token.
+    pub origin: Option<Origin>,
     /// All claims as they came.
     pub raw: Value,
+}
+
+/// A session at the provider, as its id token names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// `sub`: the person, whatever claim the portal takes for its own subject.
+    pub subject: String,
+    /// `sid`: the session, where the provider tells it.
+    pub session: Option<String>,
 }

@@ -34,7 +34,8 @@ impl Directory {
         let clients = tenants.iter().map(|(id, tenant)| {
             let service =
                 ScanningService::new(&tenant.service, transport.clone()).map_err(|error| format!("tenant {id}: {error}"))?;
-            let identity = IdentityProvider::new(tenant.identity.clone(), clock.clone(), transport.clone());
+            let identity = IdentityProvider::new(tenant.identity.clone(), clock.clone(), transport.clone())
+                .map_err(|error| format!("tenant {id}: {error}"))?;
             Ok((id.clone(), Clients { service, identity, public_auth: tenant.service.public_auth }))
         });
         clients.collect::<Result<_, String>>().map(|clients| Self(Arc::new(clients)))

@@ -3,6 +3,7 @@
 
 pub(in crate::gateway) mod accounts;
 pub(in crate::gateway) mod artifacts;
+pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod browsers;
 pub(in crate::gateway) mod chains;
 mod coalesce;
@@ -23,6 +24,7 @@ pub(in crate::gateway) mod live;
 pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod parts;
 pub(in crate::gateway) mod reports;
+pub(in crate::gateway) mod revocation;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
@@ -48,6 +50,7 @@ pub(in crate::gateway) struct Services {
     pub(in crate::gateway) components: components::Components,
     pub(in crate::gateway) accounts: accounts::Accounts,
     pub(in crate::gateway) artifacts: artifacts::Artifacts,
+    pub(in crate::gateway) backchannel: backchannel::BackChannel,
     pub(in crate::gateway) browsers: browsers::Browsers,
     pub(in crate::gateway) diagnostics: diagnostics::Diagnostics,
     pub(in crate::gateway) drafts: drafts::Drafts,

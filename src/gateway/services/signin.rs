@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::Actor;
 use super::directory::Directory;
 use super::error::Error;
+use super::revocation::Revocations;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::identity::Identity;
@@ -16,16 +17,23 @@ use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{
-    Begun, Callback, CheckError, Flow, FlowError, Flows, LoginId, Refresh, RefreshError, Refreshed, TokenSet, Tokens,
+    Begun, Callback, CheckError, Flow, FlowError, Flows, LoginId, ProviderSessions, Refresh, RefreshError, Refreshed, TokenSet,
+    Tokens,
 };
 use crate::gateway::store::{Key, Store};
 use crate::gateway::upstream::identity::{IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
 use crate::platform::clock::Clock;
 use crate::platform::digest::sha256;
+use crate::platform::hostile::Hostile;
+use crate::platform::random;
 use crate::platform::secret::Secret;
 
-/// Path of the callback below the portal's origin; registered at the provider.
+/// Paths below the portal's origin that are registered at the provider.
 const CALLBACK: &str = "/auth/callback";
+const SIGNED_OUT: &str = "/auth/signed-out";
+/// Errors of a callback by which the provider says that the person did not get in (RFC 6749 4.1.2.1; OpenID Connect Core 3.1.2.6).
+const REFUSALS: [&str; 5] =
+    ["access_denied", "login_required", "interaction_required", "consent_required", "account_selection_required"];
 
 /// Sign-in and sign-out of all tenants. Cheap to clone.
 #[derive(Clone)]
@@ -33,6 +41,8 @@ pub(in crate::gateway) struct SignIn {
     pub(in crate::gateway) directory: Directory,
     pub(in crate::gateway) flows: Flows,
     pub(in crate::gateway) tokens: Tokens,
+    pub(in crate::gateway) provider_sessions: ProviderSessions,
+    pub(in crate::gateway) revocations: Revocations,
     pub(in crate::gateway) store: Store,
     pub(in crate::gateway) clock: Clock,
     pub(in crate::gateway) audit: Audit,
@@ -70,32 +80,52 @@ pub(in crate::gateway) enum Completed {
     Again(ReturnTo),
 }
 
+/// A sign-in that came to nothing, and where it was to lead as far as that is known.
+#[derive(Debug)]
+pub(in crate::gateway) struct Failed {
+    pub(in crate::gateway) why: SignInError,
+    pub(in crate::gateway) return_to: Option<ReturnTo>,
+}
+
 /// Why a sign-in did not work, as far as a user can do something about it.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::gateway) enum SignInError {
-    /// Unknown, expired, or begun in another browser.
+    /// Unknown, expired, used, or begun in another browser.
     #[error("the sign-in is not known here")]
     Stale,
+    /// The answer does not come from the tenant's provider (RFC 9207).
+    #[error("the answer comes from another provider")]
+    NotOurs,
     /// The provider says that the user did not agree or is not allowed.
     #[error("the provider refused")]
     Refused,
+    /// The provider knows the person, but none of their roles may use the portal.
+    #[error("no role of the person may use the portal")]
+    NotAdmitted,
     /// The provider is down or slow.
     #[error("the provider is not available")]
     ProviderDown,
-    /// The answer of the provider cannot be believed. For the log.
+    /// Portal and provider are not set up for each other: an administrator has to act.
     #[error("{0}")]
-    Unbelievable(String),
+    Misconfigured(IdentityError),
+    /// The answer of the provider cannot be believed.
+    #[error("{0}")]
+    Unbelievable(IdentityError),
     #[error(transparent)]
     Other(#[from] Error),
 }
 
 impl SignInError {
-    /// The reason in a word, for the audit trail.
-    const fn reason(&self) -> &'static str {
+    /// The reason in a word, for the audit trail and for metrics.
+    pub(in crate::gateway) const fn reason(&self) -> &'static str {
         match self {
             Self::Stale => "unknown_or_used",
+            Self::NotOurs => "wrong_issuer",
             Self::Refused => "refused_by_provider",
+            Self::NotAdmitted => "no_fitting_role",
             Self::ProviderDown => "provider_down",
+            Self::Misconfigured(_) => "not_set_up",
+            Self::Unbelievable(IdentityError::BadIdToken(_)) => "bad_id_token",
             Self::Unbelievable(_) => "answer_not_believed",
             Self::Other(_) => "trouble",
         }
@@ -131,49 +161,59 @@ impl SignIn {
 
     /// Takes up a callback: the state is used up first, so that whatever happens it cannot be used again.
     /// How it ended is written down.
-    pub(in crate::gateway) async fn complete(&self, place: Place<'_>, answer: Answer) -> Result<Completed, SignInError> {
+    pub(in crate::gateway) async fn complete(&self, place: Place<'_>, answer: Answer) -> Result<Completed, Failed> {
         let (tenant, network, request_id) = (place.tenant, place.network, place.request_id);
         let outcome = self.take_up(place, answer).await;
-        let event = match &outcome {
-            Ok(Completed::New { principal, login, .. }) => Event::new(Deed::SignIn, "").by(&principal.key(), &login.public()),
-            Ok(Completed::Again(_)) => return outcome,
-            Err(error) => Event::new(Deed::SignInRefused, error.reason()),
+        let (word, event) = match &outcome {
+            Ok(Completed::New { principal, login, .. }) => {
+                ("signed_in", Some(Event::new(Deed::SignIn, "").by(&principal.key(), &login.public())))
+            }
+            Ok(Completed::Again(_)) => ("again", None),
+            Err(failed) => (failed.why.reason(), Some(Event::new(Deed::SignInRefused, failed.why.reason()))),
         };
-        self.audit.record(tenant, event.from(network, request_id));
+        metrics::counter!("cardea_callback_total", "outcome" => word).increment(1);
+        if let Some(event) = event {
+            self.audit.record(tenant, event.from(network, request_id));
+        }
         outcome
     }
 
-    async fn take_up(&self, place: Place<'_>, answer: Answer) -> Result<Completed, SignInError> {
+    async fn take_up(&self, place: Place<'_>, answer: Answer) -> Result<Completed, Failed> {
+        let unknown = |why: SignInError| Failed { why, return_to: None };
         let flow = match self.flows.finish(place.tenant, &answer.state, place.binding).await {
             Ok(Callback::First(flow)) => flow,
             Ok(Callback::Again(return_to)) => return Ok(Completed::Again(return_to)),
-            Err(FlowError::Unknown | FlowError::OtherBrowser) => return Err(SignInError::Stale),
+            Err(FlowError::Unknown | FlowError::OtherBrowser) => return Err(unknown(SignInError::Stale)),
             Err(FlowError::OtherTenant) => {
                 metrics::counter!("cardea_tenant_mismatch_total").increment(1);
                 let event = Event::new(Deed::TenantMismatch, "callback").from(place.network, place.request_id);
                 self.audit.record(place.tenant, event);
-                return Err(SignInError::Stale);
+                return Err(unknown(SignInError::Stale));
             }
-            Err(FlowError::Unavailable(error)) => return Err(Error::from(error).into()),
+            Err(FlowError::Unavailable(error)) => return Err(unknown(Error::from(error).into())),
         };
-        let provider = &self.directory.of(place.tenant)?.identity;
-        provider.check_callback(answer.iss.as_deref()).await.map_err(provider_error)?;
-        let Some(code) = answer.code.filter(|_| answer.error.is_none()) else {
-            return Err(SignInError::Refused);
-        };
-        self.exchange(&place, provider, flow, &code).await
+        let return_to = flow.return_to.clone();
+        self.exchange(&place, flow, answer).await.map_err(|why| Failed { why, return_to: Some(return_to) })
     }
 
-    async fn exchange(
-        &self,
-        place: &Place<'_>,
-        provider: &IdentityProvider,
-        flow: Flow,
-        code: &Secret,
-    ) -> Result<Completed, SignInError> {
-        let tokens = provider.exchange(code, &flow.verifier, &redirect_uri(place.origin)).await.map_err(provider_error)?;
-        let identity = provider.identify(&tokens, Some(flow.nonce.expose())).await.map_err(provider_error)?;
-        let principal = principal(place.tenant, identity);
+    /// From an answer to a flow of ours to a session. Who the answer is from is asked before what it says (RFC 9207 2.4).
+    async fn exchange(&self, place: &Place<'_>, flow: Flow, answer: Answer) -> Result<Completed, SignInError> {
+        let provider = &self.directory.of(place.tenant)?.identity;
+        provider.check_callback(answer.iss.as_deref()).await.map_err(provider_error)?;
+        let code = match (answer.code, answer.error) {
+            (Some(code), None) if !code.expose().is_empty() => code,
+            (_, Some(error)) => return Err(callback_error(&error)),
+            _ => return Err(SignInError::Unbelievable(IdentityError::Garbage("the callback has neither code nor error"))),
+        };
+        let tokens = provider.exchange(&code, &flow.verifier, &redirect_uri(place.origin)).await.map_err(provider_error)?;
+        let identity = match provider.identify(&tokens, Some(flow.nonce.expose())).await.map_err(provider_error) {
+            Ok(identity) if identity.is_admitted => identity,
+            other => {
+                // Nobody will use these tokens.
+                self.revocations.take_back(provider.clone(), tokens.refresh, tokens.access);
+                return Err(other.err().unwrap_or(SignInError::NotAdmitted));
+            }
+        };
         let login = LoginId::new().map_err(|error| Error::Internal(error.to_string()))?;
         let now = self.clock.now();
         let set = TokenSet {
@@ -183,20 +223,45 @@ impl SignIn {
             issued_at: now,
             expires_at: now.after(tokens.expires_in.unwrap_or(self.default_lifetime)),
         };
+        let (issuer, at_provider) = (identity.issuer.clone(), identity.origin.clone());
+        let principal = principal(place.tenant, identity);
         self.tokens.store(&login, &principal, &set).await.map_err(Error::from)?;
+        if let Some(origin) = &at_provider {
+            let entered = self.provider_sessions.enter(place.tenant, &login, (&issuer, origin)).await;
+            entered.map_err(Error::from)?;
+        }
         Ok(Completed::New { principal, login, return_to: flow.return_to })
     }
 
-    /// Revokes the refresh token at the provider when it can; never fails and never holds the sign-out up for long.
-    /// The session itself ends at the edge, the token record with it.
-    pub(in crate::gateway) async fn sign_out(&self, actor: &Actor) {
+    /// What a sign-out needs beside the end of the session at the edge, with which the token record goes: the grant is taken back
+    /// at the provider in the background. Gives the address where the browser also ends its session there, and the `state` it
+    /// comes back with; none where the provider has no such page or does not answer now.
+    pub(in crate::gateway) async fn sign_out(
+        &self,
+        actor: &Actor,
+        origin: &str,
+        (network, request_id): (&str, &str),
+    ) -> Option<(String, String)> {
         let tenant = &actor.principal.tenant;
-        let refresh = self.tokens.current(tenant, &actor.login).await.ok().flatten().and_then(|set| set.refresh);
-        let (Some(token), Ok(clients)) = (refresh, self.directory.of(tenant)) else { return };
-        let revoked = tokio::time::timeout(Duration::from_secs(3), clients.identity.revoke(&token)).await;
-        if !matches!(revoked, Ok(Ok(_))) {
-            tracing::warn!(%tenant, "the refresh token could not be revoked at the provider");
+        let onward = self.leave_provider(actor, origin).await;
+        let kind = if onward.is_some() { "here_and_at_provider" } else { "here" };
+        let event = Event::new(Deed::SignOut, kind).by(&actor.principal.key(), &actor.login.public());
+        self.audit.record(tenant, event.from(network, request_id));
+        onward
+    }
+
+    async fn leave_provider(&self, actor: &Actor, origin: &str) -> Option<(String, String)> {
+        let tenant = &actor.principal.tenant;
+        let provider = &self.directory.of(tenant).ok()?.identity;
+        let set = self.tokens.current(tenant, &actor.login).await.ok().flatten();
+        let hint = set.as_ref().and_then(|set| set.id_token.clone());
+        if let Some(set) = set {
+            self.revocations.take_back(provider.clone(), set.refresh, set.access);
         }
+        let (back_to, state) = (format!("{origin}{SIGNED_OUT}"), random::token().ok()?);
+        let address = provider.end_session_url(hint.as_ref(), &back_to, &state);
+        let address = tokio::time::timeout(provider.sign_out_wait(), address).await.ok().flatten()?;
+        Some((address, state))
     }
 }
 
@@ -215,11 +280,24 @@ fn principal(tenant: &TenantId, identity: Identity) -> Principal {
     }
 }
 
+/// What an error code of a callback means for the person. The code is text from outside.
+fn callback_error(code: &str) -> SignInError {
+    match code {
+        code if REFUSALS.contains(&code) => SignInError::Refused,
+        "temporarily_unavailable" | "server_error" => SignInError::ProviderDown,
+        other => SignInError::Misconfigured(IdentityError::Refused(Hostile::new(other))),
+    }
+}
+
 fn provider_error(error: IdentityError) -> SignInError {
     match error {
         IdentityError::Unavailable | IdentityError::Timeout => SignInError::ProviderDown,
         IdentityError::InvalidGrant => SignInError::Stale,
-        other => SignInError::Unbelievable(other.to_string()),
+        IdentityError::WrongIssuer => SignInError::NotOurs,
+        IdentityError::InvalidClient | IdentityError::Misconfigured(_) | IdentityError::Refused(_) => {
+            SignInError::Misconfigured(error)
+        }
+        other => SignInError::Unbelievable(other),
     }
 }
 

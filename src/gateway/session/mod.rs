@@ -16,6 +16,7 @@ mod layer;
 mod login;
 #[cfg_attr(not(test), expect(dead_code, reason = "changed claims are written down once something asks for them"))]
 mod portal;
+mod provider_sessions;
 mod records;
 mod refresh;
 mod scope;
@@ -35,6 +36,7 @@ pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows
 pub(in crate::gateway) use self::layer::Layer;
 pub(in crate::gateway) use self::login::{ListedSession, LoginId};
 pub(in crate::gateway) use self::portal::{Portal, SignedIn};
+pub(in crate::gateway) use self::provider_sessions::ProviderSessions;
 pub(in crate::gateway) use self::refresh::{
     CheckError, Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenParts, TokenSource,
 };

@@ -3,8 +3,8 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, artifacts, assets, chains, components, diagnostics, drafts, findings, groups, home, keys, launch, live, ops,
-    ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
+    accounts, artifacts, assets, backchannel, chains, components, diagnostics, drafts, findings, groups, home, keys, launch,
+    live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
 
@@ -36,6 +36,7 @@ fn sign_in(config: &mut ServiceConfig) {
         .service(web::resource(urls::LOGIN).route(web::get().to(signin::begin)))
         .service(web::resource(urls::CALLBACK).route(web::get().to(signin::complete)))
         .service(web::resource(urls::LOGOUT).route(web::post().to(signin::sign_out)))
+        .service(web::resource(urls::BACKCHANNEL_LOGOUT).route(web::post().to(backchannel::log_out)))
         .service(web::resource(urls::SIGNED_OUT).route(web::get().to(signin::signed_out)));
 }
 

@@ -14,6 +14,10 @@ pub(in crate::gateway) const LOGIN_AGAIN: &str = "/auth/login?again=1";
 pub(in crate::gateway) const CALLBACK: &str = "/auth/callback";
 pub(in crate::gateway) const LOGOUT: &str = "/auth/logout";
 pub(in crate::gateway) const SIGNED_OUT: &str = "/auth/signed-out";
+/// For somebody whom the provider knows under another name too: asks for it.
+pub(in crate::gateway) const LOGIN_OTHER: &str = "/auth/login?other=1";
+/// Where providers end sessions. Registered there; programs only, no session, no cookie.
+pub(in crate::gateway) const BACKCHANNEL_LOGOUT: &str = "/auth/backchannel-logout";
 pub(in crate::gateway) const TASKS: &str = "/tasks";
 pub(in crate::gateway) const TASKS_NEW: &str = "/tasks/new";
 pub(in crate::gateway) const DRAFT_DELETE: &str = "/tasks/new/{draft}/delete";

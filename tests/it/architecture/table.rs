@@ -217,7 +217,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("hyper", &["scanner::browser", "scanner::fetch"]),
     ("hyper_util", &["scanner::browser", "scanner::fetch"]),
     ("http_body_util", &["scanner::browser", "scanner::fetch"]),
-    ("rustls", &["scanner::fetch"]),
+    ("rustls", &["gateway::upstream", "scanner::fetch"]),
     ("tokio_rustls", &["scanner::fetch"]),
     ("x509_parser", &["scanner::fetch"]),
     ("webpki_root_certs", &["gateway::upstream", "scanner::fetch", "scanner::identity"]),

@@ -6,6 +6,8 @@ mod refresh;
 mod restart;
 mod security;
 mod sessions;
+mod signin;
+mod signout;
 mod streams;
 mod tenants;
 mod upload;

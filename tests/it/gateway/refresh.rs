@@ -182,8 +182,7 @@ async fn trouble_at_the_provider_is_503_for_a_while_and_no_sign_out() {
 async fn a_refused_refresh_token_ends_the_session_on_all_replicas_and_is_written_down() {
     let replicas = Replicas::on_redis().await;
     let mut browser = expired(&replicas).await;
-    replicas.provider.state().on_refresh =
-        Grant::Say(400, "application/json", json!({ "error": "invalid_grant" }).to_string());
+    replicas.provider.state().on_refresh = Grant::Say(400, "application/json", json!({ "error": "invalid_grant" }).to_string());
     let before = replicas.provider.seen().asked;
     let answer = program(&mut browser, &format!("{}/tasks", replicas.all[0].url)).await;
     assert_eq!(answer.status, 401, "{}", answer.text());
@@ -231,8 +230,7 @@ async fn an_upload_starts_with_a_fresh_token_and_is_never_sent_on_twice() {
     let replicas = Replicas::on_redis().await;
     let mut browser = expired(&replicas).await;
     let portal = replicas.all[0].url.clone();
-    replicas.service.desk().body =
-        Some(json!({ "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" }));
+    replicas.service.desk().body = Some(json!({ "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" }));
     let mut manners = Browser::own_manners(&portal);
     manners.headers = vec![("accept", "application/json".to_owned())];
     // The front page asks for nothing that could refresh.

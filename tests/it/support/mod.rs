@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod dns;
 pub(crate) mod jar;
+pub(crate) mod openid;
 pub(crate) mod provider;
 pub(crate) mod redis;
 pub(crate) mod replicas;

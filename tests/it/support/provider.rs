@@ -15,6 +15,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
+use super::openid::OpenId;
 use super::spawn;
 
 /// What the token endpoint does with a grant.
@@ -44,6 +45,10 @@ pub(crate) struct State {
     pub(crate) edit: fn(&mut Map<String, Value>),
     /// `state` and so on are sent back with this besides.
     pub(crate) callback_extra: Vec<(String, String)>,
+    /// So many requests to take a token back are answered 503 first.
+    pub(crate) revocation_outage: usize,
+    /// What it adds as an OpenID provider; `None` while it is none.
+    pub(crate) openid: Option<OpenId>,
     seen: Seen,
     codes: BTreeMap<String, String>,
     families: BTreeMap<String, Family>,
@@ -101,6 +106,8 @@ impl Provider {
             rotates: true,
             edit: |_| {},
             callback_extra: Vec::new(),
+            revocation_outage: 0,
+            openid: None,
             seen: Seen::default(),
             codes: BTreeMap::new(),
             families: BTreeMap::new(),
@@ -159,9 +166,12 @@ impl Provider {
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
-        let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let query = form(head.uri.query().unwrap_or_default());
         let bearer = head.headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        if head.uri.path().starts_with("/.well-known/") && self.state().openid.as_ref().is_some_and(|openid| openid.is_silent) {
+            return std::future::pending().await;
+        }
         match head.uri.path() {
             "/oauth/authorize" => self.authorize(&query),
             "/oauth/token" => self.token(form(&String::from_utf8_lossy(&body))).await,
@@ -169,13 +179,22 @@ impl Provider {
             "/oauth/revoke" => {
                 let token = form(&String::from_utf8_lossy(&body)).remove("token").unwrap_or_default();
                 let mut state = self.state();
+                if state.revocation_outage > 0 {
+                    state.revocation_outage -= 1;
+                    return json_answer(503, &json!({}));
+                }
                 for family in state.families.values_mut().filter(|family| family.refresh == token) {
                     family.is_revoked = true;
                 }
                 state.seen.revoked.push(token);
                 json_answer(200, &json!({}))
             }
-            _ => json_answer(404, &json!({ "error": "not_found" })),
+            path => self
+                .state()
+                .openid
+                .as_mut()
+                .and_then(|openid| openid.answer(path, &query))
+                .unwrap_or_else(|| json_answer(404, &json!({ "error": "not_found" }))),
         }
     }
 
@@ -184,6 +203,9 @@ impl Provider {
         state.count += 1;
         let code = format!("code-{}-{}", state.count, "c".repeat(24));
         let subject = state.person["sub"].as_str().unwrap().to_owned();
+        if let Some(openid) = &mut state.openid {
+            openid.asked(&code, query.get("nonce"));
+        }
         state.codes.insert(code.clone(), subject);
         let mut back = url::Url::parse(&query["redirect_uri"]).unwrap();
         back.query_pairs_mut().append_pair("code", &code).append_pair("state", &query["state"]);
@@ -253,6 +275,9 @@ impl Provider {
         if let Some(seconds) = lifetime {
             fields.insert("expires_in".to_owned(), json!(seconds));
         }
+        if let Some(openid) = &state.openid {
+            fields.insert("id_token".to_owned(), json!(openid.id_token(&state.person["sub"], form.get("code"))));
+        }
         edit(fields);
         json_answer(200, &answer)
     }
@@ -276,7 +301,7 @@ fn form(text: &str) -> BTreeMap<String, String> {
     url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()
 }
 
-fn json_answer(status: u16, body: &Value) -> Response<Full<Bytes>> {
+pub(super) fn json_answer(status: u16, body: &Value) -> Response<Full<Bytes>> {
     let builder = Response::builder().status(status).header("content-type", "application/json");
     builder.body(Full::from(body.to_string())).unwrap()
 }

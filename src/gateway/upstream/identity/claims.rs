@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::config::gateway::Identity as Settings;
-use crate::gateway::domain::identity::Identity;
+use crate::gateway::domain::identity::{Identity, Origin};
 use crate::platform::hostile::Hostile;
 
 use super::super::reading;
@@ -38,15 +38,26 @@ pub(super) fn identity(
         name = Hostile::new(parts.iter().map(|part| part.raw().trim()).collect::<Vec<_>>().join(" ").trim());
     }
     let roles = roles(&claims, &paths.role);
+    let one_of = |values: &[String]| roles.iter().any(|role| values.contains(role));
+    let is_administrator = one_of(&settings.administrator_values);
+    let is_admitted = is_administrator || settings.member_values.is_empty() || one_of(&settings.member_values);
     Ok(Identity {
         issuer: issuer.to_owned(),
         subject: subject.to_owned(),
         name,
         email: text(&claims, &paths.email),
-        is_administrator: roles.iter().any(|role| settings.administrator_values.contains(role)),
+        is_administrator,
+        is_admitted,
+        origin: proven.and_then(origin),
         roles,
         raw: claims,
     })
+}
+
+/// Session and person as the id token names them.
+fn origin(proven: &Value) -> Option<Origin> {
+    let plain = |name: &str| proven.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
+    Some(Origin { subject: plain("sub")?, session: plain("sid") })
 }
 
 /// The claim of a path: a key of that whole name, or a way through objects along the dots.

@@ -1,5 +1,5 @@
 //! Where a provider's endpoints are: built from `{auth_url}` (`seed`), or asked of the provider when first needed and kept for
-//! an hour (`oidc`, `strict`). Old endpoints stay in use while the provider does not answer.
+//! a while (`oidc`, `strict`). Old endpoints stay in use while the provider does not answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,15 +9,14 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use crate::config::gateway::{Identity as Settings, Profile};
+use crate::config::gateway::{ClientAuth, Identity as Settings, Profile};
 use crate::platform::clock::{Clock, Timestamp};
 
 use super::super::transport::{Repeat, Transport};
 use super::IdentityError;
 
-const KEPT: Duration = Duration::from_hours(1);
 /// After a failure nobody else asks for this long.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 /// What is where.
 #[derive(Debug)]
@@ -32,8 +31,10 @@ pub(super) struct Endpoints {
     pub(super) revocation: Option<Url>,
     pub(super) keys: Option<Url>,
     pub(super) end_session: Option<Url>,
-    /// The provider takes client credentials only by HTTP Basic.
-    pub(super) basic: bool,
+    /// How the client shows who it is; never [`ClientAuth::Auto`].
+    pub(super) client_auth: ClientAuth,
+    /// The provider says that its callbacks carry `iss` (RFC 9207).
+    pub(super) names_itself: bool,
 }
 
 impl Endpoints {
@@ -71,7 +72,7 @@ impl Discovery {
         };
         match fresh {
             Ok(fresh) => {
-                known.next = Some(clock.now().after(KEPT));
+                known.next = Some(clock.now().after(Duration::from_secs(settings.limits.metadata_minutes * 60)));
                 Ok(Arc::clone(known.endpoints.insert(Arc::new(fresh))))
             }
             Err(error) => {
@@ -99,17 +100,30 @@ fn built(settings: &Settings) -> Result<Endpoints, IdentityError> {
         authorize: at(alias.as_deref().unwrap_or(&issuer), "/oauth/authorize")?,
         token: at(&issuer, "/oauth/token")?,
         userinfo: Some(at(&issuer, "/oauth/userinfo")?),
-        revocation: configured_revocation(settings)?,
+        revocation: configured(&settings.revocation_url)?,
         keys: None,
-        end_session: None,
-        basic: false,
+        end_session: configured(&settings.end_session_url)?,
+        client_auth: client_auth(settings, &["client_secret_post".into()]),
+        names_itself: false,
         issuer,
         alias,
     })
 }
 
-fn configured_revocation(settings: &Settings) -> Result<Option<Url>, IdentityError> {
-    if settings.revocation_url.is_empty() { Ok(None) } else { web(&settings.revocation_url, true).map(Some) }
+fn configured(address: &str) -> Result<Option<Url>, IdentityError> {
+    if address.is_empty() { Ok(None) } else { web(address, true).map(Some) }
+}
+
+/// What the settings say, else what the provider offers: the secret in the form before HTTP Basic, and a signed assertion where
+/// it takes no secret at all.
+fn client_auth(settings: &Settings, offered: &[Value]) -> ClientAuth {
+    let offers = |method: &str| offered.iter().any(|known| known == method);
+    match settings.client_auth {
+        ClientAuth::Auto if offers("client_secret_post") => ClientAuth::Post,
+        ClientAuth::Auto if settings.client_key.is_some() && !offers("client_secret_basic") => ClientAuth::PrivateKey,
+        ClientAuth::Auto => ClientAuth::Basic,
+        said => said,
+    }
 }
 
 async fn discovered(settings: &Settings, transport: &Transport) -> Result<Endpoints, IdentityError> {
@@ -122,25 +136,34 @@ async fn discovered(settings: &Settings, transport: &Transport) -> Result<Endpoi
         serde_json::from_slice(&answer.body).map_err(|_| IdentityError::Garbage("the discovery document is not JSON"))?;
     let name = told.get("issuer").and_then(Value::as_str).unwrap_or_default();
     if base(name) != issuer && Some(base(name)) != alias.as_deref() {
-        return Err(IdentityError::WrongIssuer);
+        return Err(IdentityError::Misconfigured("its discovery document names another issuer"));
     }
     let at = |key: &str| told.get(key).and_then(Value::as_str).map(|url| web(url, plain)).transpose();
     let needed = |found: Option<Url>| found.ok_or(IdentityError::Garbage("the discovery document lacks an endpoint"));
-    let mut authorize = needed(at("authorization_endpoint")?)?;
-    if let (Some(alias), Some(rest)) = (&alias, authorize.as_str().strip_prefix(issuer)) {
-        authorize = web(&format!("{alias}{rest}"), true)?;
-    }
-    let methods = told.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
+    // Where browsers are sent, they reach the provider under its other name.
+    let for_browsers = |url: Url| match (&alias, url.as_str().strip_prefix(issuer)) {
+        (Some(alias), Some(rest)) => web(&format!("{alias}{rest}"), true),
+        _ => Ok(url),
+    };
+    let authorize = for_browsers(needed(at("authorization_endpoint")?)?)?;
+    let end_session = match configured(&settings.end_session_url)? {
+        Some(url) => Some(url),
+        None => at("end_session_endpoint")?.map(for_browsers).transpose()?,
+    };
+    // A document that does not tell means HTTP Basic (OpenID Connect Discovery 1.0, section 3).
+    let methods = told.get("token_endpoint_auth_methods_supported").and_then(Value::as_array).cloned();
+    let methods = methods.unwrap_or_else(|| vec!["client_secret_basic".into()]);
     Ok(Endpoints {
         issuer: name.to_owned(),
-        alias,
         authorize,
         token: needed(at("token_endpoint")?)?,
         userinfo: at("userinfo_endpoint")?,
-        revocation: configured_revocation(settings)?.or(at("revocation_endpoint")?),
+        revocation: configured(&settings.revocation_url)?.or(at("revocation_endpoint")?),
         keys: Some(needed(at("jwks_uri")?)?),
-        end_session: at("end_session_endpoint")?,
-        basic: methods.is_some_and(|all| !all.iter().any(|method| method == "client_secret_post")),
+        end_session,
+        client_auth: client_auth(settings, &methods),
+        names_itself: told.get("authorization_response_iss_parameter_supported") == Some(&Value::Bool(true)),
+        alias,
     })
 }
 

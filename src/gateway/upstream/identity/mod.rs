@@ -1,9 +1,13 @@
-//! Identity providers: where they are ([`discovery`]), their token endpoint ([`tokens`]), what their tokens say ([`id_token`])
-//! and who that is ([`claims`]). One provider object per tenant; it may be built while the provider is down.
+//! Identity providers: where they are ([`discovery`]), their token endpoint ([`tokens`], [`assertion`]), what they signed
+//! ([`keys`]), what their tokens say ([`id_token`], [`logout_token`]) and who that is ([`claims`]). One provider object per
+//! tenant; it may be built while the provider is down.
 
+mod assertion;
 mod claims;
 mod discovery;
 mod id_token;
+mod keys;
+mod logout_token;
 mod tokens;
 
 use std::sync::Arc;
@@ -13,7 +17,7 @@ use reqwest::Method;
 use serde_json::Value;
 use url::Url;
 
-use crate::config::gateway::{Identity as Settings, Profile};
+use crate::config::gateway::{ClientAuth, Identity as Settings, Profile};
 use crate::gateway::domain::identity::Identity;
 use crate::platform::clock::Clock;
 use crate::platform::hostile::Hostile;
@@ -23,8 +27,12 @@ use super::credential::Credential;
 use super::error::{Kind, UpstreamError};
 use super::transport::{Repeat, Transport};
 
+use assertion::ClientKey;
 use discovery::{Discovery, Endpoints};
-use id_token::Keys;
+use keys::{Keys, Source};
+pub(crate) use logout_token::LoggedOut;
+pub(crate) use tokens::Hint;
+use tokens::TokenRequest;
 
 /// No answer of an identity provider is larger.
 const MAX_ANSWER: usize = 256 * 1024;
@@ -62,6 +70,8 @@ pub(crate) enum IdentityError {
     OtherPerson,
     #[error("the id token is not good: {0}")]
     BadIdToken(&'static str),
+    #[error("the logout token is not good: {0}")]
+    BadLogoutToken(&'static str),
     #[error("the provider's settings cannot be used: {0}")]
     Misconfigured(&'static str),
 }
@@ -117,13 +127,20 @@ struct Inner {
     transport: Transport,
     discovery: Discovery,
     keys: Keys,
+    /// The client's own.
+    key: Option<ClientKey>,
 }
 
 impl IdentityProvider {
     /// A client of the provider `settings` describe. Asks nothing yet.
-    pub(crate) fn new(settings: Settings, clock: Clock, transport: Transport) -> Self {
+    ///
+    /// # Errors
+    /// [`IdentityError::Misconfigured`] when the client's key cannot be used.
+    pub(crate) fn new(settings: Settings, clock: Clock, transport: Transport) -> Result<Self, IdentityError> {
         let transport = transport.with_max_answer(MAX_ANSWER);
-        Self(Arc::new(Inner { settings, clock, transport, discovery: Discovery::default(), keys: Keys::default() }))
+        let key = settings.client_key.as_ref().map(|pem| ClientKey::read(pem, &settings.client_key_id)).transpose()?;
+        let (discovery, keys) = (Discovery::default(), Keys::default());
+        Ok(Self(Arc::new(Inner { settings, clock, transport, discovery, keys, key })))
     }
 
     async fn endpoints(&self) -> Result<Arc<Endpoints>, IdentityError> {
@@ -153,40 +170,74 @@ impl IdentityProvider {
         Ok(url.into())
     }
 
-    /// Checks `iss` of a callback (RFC 9207): if it is there it must be right, and for `strict` it must be there.
+    /// Checks `iss` of a callback (RFC 9207): if it is there it must be right, and it must be there for `strict` and where the
+    /// provider says that it always is.
     pub(crate) async fn check_callback(&self, iss: Option<&str>) -> Result<(), IdentityError> {
-        match iss {
-            Some(iss) if self.endpoints().await?.is_issuer(iss) => Ok(()),
-            None if self.0.settings.profile != Profile::Strict => Ok(()),
-            _ => Err(IdentityError::WrongIssuer),
-        }
+        let endpoints = self.endpoints().await?;
+        let fine = match iss {
+            Some(iss) => endpoints.is_issuer(iss),
+            None => self.0.settings.profile != Profile::Strict && !endpoints.names_itself,
+        };
+        if fine { Ok(()) } else { Err(IdentityError::WrongIssuer) }
     }
 
     /// Turns a code into tokens. Never repeated: a code is good once.
     pub(crate) async fn exchange(&self, code: &Secret, verifier: &Secret, redirect_uri: &str) -> Result<Tokens, IdentityError> {
         let endpoints = self.endpoints().await?;
-        tokens::exchange(&self.0.settings, &endpoints, &self.0.transport, (code, verifier, redirect_uri)).await
+        self.request(&endpoints)?.exchange(code, verifier, redirect_uri).await
     }
 
     /// Turns a refresh token into new tokens. Never repeated: a rotated token may be good once.
     pub(crate) async fn refresh(&self, refresh_token: &Secret) -> Result<Tokens, IdentityError> {
         let endpoints = self.endpoints().await?;
-        tokens::refresh(&self.0.settings, &endpoints, &self.0.transport, refresh_token).await
+        self.request(&endpoints)?.refresh(refresh_token).await
     }
 
-    /// Ends a grant (RFC 7009). False when the provider has no such endpoint.
-    pub(crate) async fn revoke(&self, refresh_token: &Secret) -> Result<bool, IdentityError> {
+    /// Takes a token back (RFC 7009); with a refresh token goes its grant. False when the provider has no such endpoint.
+    pub(crate) async fn revoke(&self, token: &Secret, hint: Hint) -> Result<bool, IdentityError> {
         let endpoints = self.endpoints().await?;
-        tokens::revoke(&self.0.settings, &endpoints, &self.0.transport, refresh_token).await
+        self.request(&endpoints)?.revoke(token, hint).await
     }
 
-    /// Where the browser may go to end its session at the provider, if the provider tells.
-    pub(crate) async fn end_session_url(&self, back_to: &str) -> Option<String> {
-        let mut url = self.endpoints().await.ok()?.end_session.clone()?;
+    /// A request to the token endpoint, with a new assertion where the client has a key.
+    fn request<'t>(&'t self, endpoints: &'t Endpoints) -> Result<TokenRequest<'t>, IdentityError> {
+        let Inner { settings, transport, clock, key, .. } = &*self.0;
+        let assertion = match (endpoints.client_auth, key) {
+            (ClientAuth::PrivateKey, Some(key)) => {
+                let said = settings.client_assertion_audience.as_str();
+                let usual = if endpoints.keys.is_some() { &endpoints.issuer } else { endpoints.token.as_str() };
+                let audience = if said.is_empty() { usual } else { said };
+                Some(key.assertion(&settings.client_id, audience, clock.now().seconds())?)
+            }
+            (ClientAuth::PrivateKey, None) => return Err(IdentityError::Misconfigured("there is no client key")),
+            _ => None,
+        };
+        Ok(TokenRequest { settings, endpoints, transport, assertion })
+    }
+
+    /// Where the browser goes to end its session at the provider (OpenID Connect RP-Initiated Logout 1.0), to come `back_to` us
+    /// with `state`. None when the provider has no such page, or when the settings keep signing out to this side.
+    pub(crate) async fn end_session_url(&self, hint: Option<&Secret>, back_to: &str, state: &str) -> Option<String> {
+        let settings = &self.0.settings;
+        let mut url = self.endpoints().await.ok()?.end_session.clone().filter(|_| settings.sign_out_at_provider)?;
+        if let Some(token) = hint {
+            url.query_pairs_mut().append_pair("id_token_hint", token.expose());
+        }
         url.query_pairs_mut()
-            .append_pair("client_id", &self.0.settings.client_id)
-            .append_pair("post_logout_redirect_uri", back_to);
+            .append_pair("client_id", &settings.client_id)
+            .append_pair("post_logout_redirect_uri", back_to)
+            .append_pair("state", state);
         Some(url.into())
+    }
+
+    /// How long a sign-out may wait for [`IdentityProvider::end_session_url`].
+    pub(crate) fn sign_out_wait(&self) -> Duration {
+        Duration::from_millis(self.0.settings.limits.sign_out_wait_ms)
+    }
+
+    /// How often taking a token back is tried.
+    pub(crate) fn revocation_tries(&self) -> u32 {
+        self.0.settings.limits.revocation_tries
     }
 
     /// Who the tokens belong to. Checks the id token for `oidc` and `strict` (with `nonce` when there was a login page), asks
@@ -218,8 +269,44 @@ impl IdentityProvider {
     /// Checks an id token and gives its claims.
     pub(crate) async fn verify_id_token(&self, token: &Secret, nonce: Option<&str>) -> Result<Value, IdentityError> {
         let endpoints = self.endpoints().await?;
-        let expected = id_token::Expected { endpoints: &endpoints, client_id: &self.0.settings.client_id, nonce };
-        self.0.keys.verify(token, expected, &self.0.clock, &self.0.transport).await
+        let client_id = self.0.settings.client_id.as_str();
+        let signed = self.0.keys.open(token, client_id, self.source(&endpoints), IdentityError::BadIdToken).await?;
+        id_token::check(signed, id_token::Expected { client_id, nonce, now: self.0.clock.now().seconds(), leeway: self.leeway() })
+    }
+
+    /// Checks a logout token of the provider's back channel and tells whose sessions end. Whether it was used before is for
+    /// the caller to find out, who has to remember its id for [`IdentityProvider::logout_token_memory`].
+    pub(crate) async fn verify_logout_token(&self, token: &Secret) -> Result<LoggedOut, IdentityError> {
+        let settings = &self.0.settings;
+        if settings.profile == Profile::Seed {
+            return Err(IdentityError::Misconfigured("the profile \"seed\" knows no keys of its provider"));
+        }
+        let endpoints = self.endpoints().await?;
+        let source = self.source(&endpoints);
+        let signed = self.0.keys.open(token, &settings.client_id, source, IdentityError::BadLogoutToken).await?;
+        let expected = logout_token::Expected {
+            issuer: &endpoints.issuer,
+            now: self.0.clock.now().seconds(),
+            leeway: self.leeway(),
+            lifetime: i64::try_from(settings.limits.logout_token_seconds).unwrap_or(i64::MAX),
+            strict: settings.profile == Profile::Strict,
+        };
+        logout_token::check(&signed, expected)
+    }
+
+    /// After this time no logout token that is good now is good any more, whatever the clocks say.
+    pub(crate) fn logout_token_memory(&self) -> Duration {
+        let limits = &self.0.settings.limits;
+        Duration::from_secs(limits.logout_token_seconds + 2 * limits.clock_leeway_seconds + 1)
+    }
+
+    fn leeway(&self) -> i64 {
+        i64::try_from(self.0.settings.limits.clock_leeway_seconds).unwrap_or(i64::MAX)
+    }
+
+    fn source<'s>(&'s self, endpoints: &'s Endpoints) -> Source<'s> {
+        let Inner { settings, clock, transport, .. } = &*self.0;
+        Source { endpoints, limits: &settings.limits, clock, transport }
     }
 
     fn asks_openid(&self) -> bool {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use crate::config::gateway::Identity as Settings;
+use crate::config::gateway::{ClientAuth, Identity as Settings};
 use crate::platform::hostile::Hostile;
 use crate::platform::secret::Secret;
 
@@ -25,6 +25,9 @@ use super::super::error::UpstreamError;
 use super::super::transport::{Repeat, Transport};
 use super::discovery::Endpoints;
 use super::{IdentityError, Tokens};
+
+/// RFC 7523, section 2.2.
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 type Client = oauth2::Client<
     BasicErrorResponse,
@@ -113,72 +116,94 @@ impl<'c> AsyncHttpClient<'c> for Wire<'_> {
     }
 }
 
-/// Turns `(code, verifier, redirect_uri)` into tokens.
-pub(super) async fn exchange(
-    settings: &Settings,
-    endpoints: &Endpoints,
-    transport: &Transport,
-    (code, verifier, redirect_uri): (&Secret, &Secret, &str),
-) -> Result<Tokens, IdentityError> {
-    let redirect = RedirectUrl::new(redirect_uri.to_owned())
-        .map_err(|_| IdentityError::Misconfigured("the redirect address cannot be read"))?;
-    let client = client(settings, endpoints).set_redirect_uri(redirect);
-    let answer = client
-        .exchange_code(AuthorizationCode::new(code.expose().to_owned()))
-        .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose().to_owned()))
-        .request_async(&Wire(transport))
-        .await;
-    read(answer)
+/// One request to the token endpoint, or to the one that takes tokens back, with what it needs.
+pub(super) struct TokenRequest<'t> {
+    pub(super) settings: &'t Settings,
+    pub(super) endpoints: &'t Endpoints,
+    pub(super) transport: &'t Transport,
+    /// Signed for this request alone, where the client has a key instead of a secret.
+    pub(super) assertion: Option<Secret>,
 }
 
-/// Turns a refresh token into tokens.
-pub(super) async fn refresh(
-    settings: &Settings,
-    endpoints: &Endpoints,
-    transport: &Transport,
-    refresh_token: &Secret,
-) -> Result<Tokens, IdentityError> {
-    let token = RefreshToken::new(refresh_token.expose().to_owned());
-    let answer = client(settings, endpoints).exchange_refresh_token(&token).request_async(&Wire(transport)).await;
-    read(answer)
+/// Which token is to be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hint {
+    Refresh,
+    Access,
 }
 
-/// RFC 7009. An unknown token is a success there, so every success is.
-pub(super) async fn revoke(
-    settings: &Settings,
-    endpoints: &Endpoints,
-    transport: &Transport,
-    refresh_token: &Secret,
-) -> Result<bool, IdentityError> {
-    let Some(url) = &endpoints.revocation else {
-        return Ok(false);
-    };
-    let mut form = vec![("token", refresh_token.expose()), ("token_type_hint", "refresh_token")];
-    let mut request = transport.request(Method::POST, url.clone());
-    let secret = settings.client_secret.expose();
-    if endpoints.basic {
-        let encoded = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-        request = request.basic_auth(encoded(&settings.client_id), Some(encoded(secret)));
-    } else {
-        form.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret)]);
+impl TokenRequest<'_> {
+    /// Turns `(code, verifier, redirect_uri)` into tokens.
+    pub(super) async fn exchange(self, code: &Secret, verifier: &Secret, redirect_uri: &str) -> Result<Tokens, IdentityError> {
+        let redirect = RedirectUrl::new(redirect_uri.to_owned())
+            .map_err(|_| IdentityError::Misconfigured("the redirect address cannot be read"))?;
+        let client = self.client().set_redirect_uri(redirect);
+        let request = client
+            .exchange_code(AuthorizationCode::new(code.expose().to_owned()))
+            .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose().to_owned()));
+        let request = self.proof().into_iter().fold(request, |request, (name, value)| request.add_extra_param(name, value));
+        read(request.request_async(&Wire(self.transport)).await)
     }
-    let answer = transport.answer(request.form(&form), Repeat::Never).await?;
-    if answer.status.is_success() {
-        return Ok(true);
-    }
-    if answer.status == StatusCode::UNAUTHORIZED {
-        return Err(IdentityError::InvalidClient);
-    }
-    Err(UpstreamError::answer(answer.status, &answer.headers, &answer.body).into())
-}
 
-fn client(settings: &Settings, endpoints: &Endpoints) -> Client {
-    let auth = if endpoints.basic { AuthType::BasicAuth } else { AuthType::RequestBody };
-    oauth2::Client::new(ClientId::new(settings.client_id.clone()))
-        .set_client_secret(ClientSecret::new(settings.client_secret.expose().to_owned()))
-        .set_auth_type(auth)
-        .set_auth_uri(AuthUrl::from_url(endpoints.authorize.clone()))
-        .set_token_uri(TokenUrl::from_url(endpoints.token.clone()))
+    /// Turns a refresh token into tokens.
+    pub(super) async fn refresh(self, refresh_token: &Secret) -> Result<Tokens, IdentityError> {
+        let token = RefreshToken::new(refresh_token.expose().to_owned());
+        let client = self.client();
+        let request = client.exchange_refresh_token(&token);
+        let request = self.proof().into_iter().fold(request, |request, (name, value)| request.add_extra_param(name, value));
+        read(request.request_async(&Wire(self.transport)).await)
+    }
+
+    /// RFC 7009. An unknown token is a success there, so every success is. False when there is no such endpoint.
+    pub(super) async fn revoke(self, token: &Secret, hint: Hint) -> Result<bool, IdentityError> {
+        let Some(url) = &self.endpoints.revocation else {
+            return Ok(false);
+        };
+        let hint = if hint == Hint::Refresh { "refresh_token" } else { "access_token" };
+        let (id, secret) = (self.settings.client_id.as_str(), self.settings.client_secret.expose());
+        let mut form = vec![("token", token.expose()), ("token_type_hint", hint)];
+        let mut request = self.transport.request(Method::POST, url.clone());
+        let proof = self.proof();
+        match self.endpoints.client_auth {
+            ClientAuth::Basic => {
+                let encoded = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+                request = request.basic_auth(encoded(id), Some(encoded(secret)));
+            }
+            ClientAuth::PrivateKey => {
+                form.push(("client_id", id));
+                form.extend(proof.iter().map(|(name, value)| (*name, value.as_str())));
+            }
+            ClientAuth::Post | ClientAuth::Auto => form.extend([("client_id", id), ("client_secret", secret)]),
+        }
+        let answer = self.transport.answer(request.form(&form), Repeat::Never).await?;
+        if answer.status.is_success() {
+            return Ok(true);
+        }
+        if answer.status == StatusCode::UNAUTHORIZED {
+            return Err(IdentityError::InvalidClient);
+        }
+        Err(UpstreamError::answer(answer.status, &answer.headers, &answer.body).into())
+    }
+
+    fn client(&self) -> Client {
+        let auth = if self.endpoints.client_auth == ClientAuth::Basic { AuthType::BasicAuth } else { AuthType::RequestBody };
+        let client = oauth2::Client::new(ClientId::new(self.settings.client_id.clone()))
+            .set_auth_type(auth)
+            .set_auth_uri(AuthUrl::from_url(self.endpoints.authorize.clone()))
+            .set_token_uri(TokenUrl::from_url(self.endpoints.token.clone()));
+        if self.endpoints.client_auth == ClientAuth::PrivateKey {
+            return client;
+        }
+        client.set_client_secret(ClientSecret::new(self.settings.client_secret.expose().to_owned()))
+    }
+
+    /// The assertion as fields of the form.
+    fn proof(&self) -> Vec<(&'static str, String)> {
+        let fields = |assertion: &Secret| {
+            vec![("client_assertion_type", ASSERTION_TYPE.to_owned()), ("client_assertion", assertion.expose().to_owned())]
+        };
+        self.assertion.as_ref().map(fields).unwrap_or_default()
+    }
 }
 
 /// The crate's way to the network. It takes any success for 200, does not look at the content type (the JSON is what counts),

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::super::Transport;
-use super::super::identity::{IdentityError, IdentityProvider, SignIn, Tokens};
+use super::super::identity::{Hint, IdentityError, IdentityProvider, SignIn, Tokens};
 use super::{Fake, Reply, Seen, head_and, limits, nowhere};
-use crate::config::gateway::{Claims, Identity as Settings, Profile};
+use crate::config::gateway::{Claims, ClientAuth, Identity as Settings, IdentityLimits, Profile};
 use crate::config::idp::{Client, Idp as IdpSettings, User};
 use crate::idp::Idp;
 use crate::platform::clock::{Clock, Timestamp};
@@ -25,16 +25,22 @@ use crate::platform::shutdown::Shutdown;
 const CALLBACK: &str = "http://localhost:8080/auth/callback";
 const VERIFIER: &str = "a-verifier-of-43-characters-or-more-0123456789";
 
-fn settings(profile: Profile, auth_url: &str) -> Settings {
+pub(super) fn settings(profile: Profile, auth_url: &str) -> Settings {
     let paths = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
     Settings {
         profile,
         auth_url: auth_url.to_owned(),
         browser_auth_url: String::new(),
         client_id: "acme".to_owned(),
+        client_auth: ClientAuth::Auto,
         client_secret: Secret::new("acme secret+%"),
+        client_key: None,
+        client_key_id: String::new(),
+        client_assertion_audience: String::new(),
         scopes: paths(&["openid", "profile", "email"]),
         revocation_url: String::new(),
+        end_session_url: String::new(),
+        sign_out_at_provider: true,
         claims: Claims {
             subject: paths(&["sub", "user_id", "id"]),
             name: paths(&["name", "preferred_username"]),
@@ -42,14 +48,23 @@ fn settings(profile: Profile, auth_url: &str) -> Settings {
             role: paths(&["https://claims.example/roles", "realm.roles", "roles"]),
         },
         administrator_values: paths(&["administrator"]),
+        member_values: Vec::new(),
+        limits: IdentityLimits {
+            clock_leeway_seconds: 60,
+            metadata_minutes: 60,
+            key_fetch_seconds: 60,
+            logout_token_seconds: 120,
+            revocation_tries: 3,
+            sign_out_wait_ms: 2000,
+        },
     }
 }
 
-fn provider(settings: Settings, clock: &Clock) -> IdentityProvider {
-    IdentityProvider::new(settings, clock.clone(), Transport::new(&limits()).unwrap())
+pub(super) fn provider(settings: Settings, clock: &Clock) -> IdentityProvider {
+    IdentityProvider::new(settings, clock.clone(), Transport::new(&limits()).unwrap()).unwrap()
 }
 
-fn clock() -> Clock {
+pub(super) fn clock() -> Clock {
     Clock::manual(Timestamp(1_790_000_000_000))
 }
 
@@ -118,9 +133,9 @@ async fn all_profiles_sign_in_refresh_and_revoke_at_the_embedded_provider() {
         assert!(who.is_administrator && who.roles == ["administrator"]);
         let fresh = provider.refresh(tokens.refresh.as_ref().unwrap()).await.unwrap();
         assert_eq!(provider.identify(&fresh, None).await.unwrap().subject, "alice");
-        let end = provider.end_session_url(CALLBACK).await;
+        let end = provider.end_session_url(fresh.id_token.as_ref(), CALLBACK, "back").await;
         assert_eq!(end.is_some_and(|url| url.starts_with(&format!("{issuer}/oauth/end_session?"))), profile != Profile::Seed);
-        assert!(provider.revoke(fresh.refresh.as_ref().unwrap()).await.unwrap());
+        assert!(provider.revoke(fresh.refresh.as_ref().unwrap(), Hint::Refresh).await.unwrap());
         assert_eq!(provider.refresh(fresh.refresh.as_ref().unwrap()).await.unwrap_err(), IdentityError::InvalidGrant);
         assert_eq!(provider.userinfo(&fresh.access).await.unwrap_err(), IdentityError::Unauthorized);
         let replayed = provider.exchange(&code, &Secret::new(VERIFIER), CALLBACK).await.unwrap_err();
@@ -241,7 +256,7 @@ async fn the_issuer_of_a_callback_must_be_right_and_for_strict_must_be_there() {
     }
     let evil = Fake::new(move |_, _| Reply::Json(200, document("https://x.example", "https://evil.example"))).await;
     let error = provider(settings(Profile::Oidc, &evil.base), &clock()).authorize_url(ask("c", "n")).await.unwrap_err();
-    assert_eq!(error, IdentityError::WrongIssuer);
+    assert!(matches!(error, IdentityError::Misconfigured(_)), "{error:?}");
 }
 
 #[tokio::test]
@@ -277,14 +292,14 @@ async fn a_provider_may_be_down_at_first_and_later_for_a_while() {
 }
 
 /// A provider that signs what a test wants.
-struct Signing {
-    fake: Fake,
+pub(super) struct Signing {
+    pub(super) fake: Fake,
     key: EncodingKey,
     published: Arc<Mutex<Value>>,
 }
 
 impl Signing {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let pair = aws_lc_rs::signature::EcdsaKeyPair::generate(&aws_lc_rs::signature::ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
         let key = EncodingKey::from_ec_der(pair.to_pkcs8v1().unwrap().as_ref());
         let mut jwk = Jwk::from_encoding_key(&key, Algorithm::ES256).unwrap();
@@ -310,12 +325,18 @@ impl Signing {
     }
 
     fn token(&self, now: i64, changes: &Value) -> Secret {
-        let mut claims = json!({ "iss": self.fake.base, "aud": "acme", "sub": "u", "iat": now, "exp": now + 300, "nonce": "n" });
+        let claims = json!({ "iss": self.fake.base, "aud": "acme", "sub": "u", "iat": now, "exp": now + 300, "nonce": "n" });
+        self.sign(Some("JWT"), claims, changes)
+    }
+
+    /// `claims` with `changes`, as a token of this kind.
+    pub(super) fn sign(&self, kind: Option<&str>, mut claims: Value, changes: &Value) -> Secret {
         for (name, value) in changes.as_object().unwrap() {
             claims[name] = value.clone();
         }
         let mut header = Header::new(Algorithm::ES256);
         header.kid = Some("k1".to_owned());
+        header.typ = kind.map(str::to_owned);
         Secret::new(encode(&header, &claims, &self.key).unwrap())
     }
 
@@ -336,6 +357,10 @@ async fn an_id_token_must_be_right_in_every_claim() {
         json!({ "aud": ["acme", "other"], "azp": "acme" }),
         json!({ "exp": now - 59 }),
         json!({ "iat": now + 60 }),
+        json!({ "exp": 1e300 }),
+        json!({ "exp": i64::MAX }),
+        json!({ "exp": u64::MAX }),
+        json!({ "exp": 4_102_444_800.5 }),
     ] {
         assert_eq!(verify(good.clone()).await.unwrap()["sub"], "u", "{good}");
     }
@@ -346,7 +371,12 @@ async fn an_id_token_must_be_right_in_every_claim() {
         json!({ "azp": "other" }),
         json!({ "exp": now - 60 }),
         json!({ "exp": null }),
+        json!({ "exp": (now + 300).to_string() }),
+        json!({ "exp": -1e300 }),
+        json!({ "iat": 1e300 }),
         json!({ "sub": null }),
+        json!({ "sub": 7 }),
+        json!({ "sub": "" }),
         json!({ "iat": now + 61 }),
         json!({ "nbf": now + 61 }),
         json!({ "nonce": "other" }),
@@ -355,6 +385,28 @@ async fn an_id_token_must_be_right_in_every_claim() {
         assert!(matches!(verify(bad.clone()).await, Err(IdentityError::BadIdToken(_))), "{bad}");
     }
     assert_eq!(signing.key_fetches(), 1);
+    let claims = json!({ "iss": signing.fake.base, "aud": "acme", "sub": "u", "iat": now, "exp": now + 300, "nonce": "n" });
+    for kind in ["logout+jwt", "at+JWT"] {
+        let other = signing.sign(Some(kind), claims.clone(), &json!({}));
+        assert!(provider.verify_id_token(&other, Some("n")).await.is_err(), "{kind} is no id token");
+    }
+}
+
+#[tokio::test]
+async fn clocks_may_differ_by_what_the_settings_say() {
+    let (signing, clock) = (Signing::new().await, clock());
+    let mut strict = settings(Profile::Oidc, &signing.fake.base);
+    strict.limits.clock_leeway_seconds = 5;
+    let provider = provider(strict, &clock);
+    let now = clock.now().seconds();
+    for (changes, good) in [
+        (json!({ "iat": now + 5 }), true),
+        (json!({ "iat": now + 6 }), false),
+        (json!({ "exp": now - 4 }), true),
+        (json!({ "exp": now - 5 }), false),
+    ] {
+        assert_eq!(provider.verify_id_token(&signing.token(now, &changes), Some("n")).await.is_ok(), good, "{changes}");
+    }
 }
 
 #[tokio::test]
@@ -397,4 +449,23 @@ async fn an_unknown_key_asks_the_provider_at_most_once_a_minute() {
     clock.advance(Duration::from_mins(1));
     provider.verify_id_token(&token, Some("n")).await.unwrap();
     assert_eq!(signing.key_fetches(), 2);
+}
+
+#[tokio::test]
+async fn a_key_the_provider_took_back_is_believed_no_longer_than_the_settings_say() {
+    let (signing, clock) = (Signing::new().await, clock());
+    let provider = provider(settings(Profile::Oidc, &signing.fake.base), &clock);
+    let verify = async || {
+        let token = signing.token(clock.now().seconds(), &json!({}));
+        provider.verify_id_token(&token, Some("n")).await
+    };
+    verify().await.unwrap();
+    *signing.published.lock().unwrap() = json!("no key set at all");
+    clock.advance(Duration::from_hours(1));
+    verify().await.unwrap();
+    assert_eq!(signing.key_fetches(), 2, "what was known stays in use while the provider gives nothing better");
+    *signing.published.lock().unwrap() = json!({ "keys": [] });
+    clock.advance(Duration::from_secs(1));
+    verify().await.unwrap_err();
+    assert_eq!(signing.key_fetches(), 3);
 }

@@ -5,6 +5,7 @@ mod answers;
 #[expect(clippy::duplicate_mod, reason = "tests of the engine make classes too")]
 mod class_file;
 mod identity;
+mod identity_logout;
 #[path = "../../../../tests/it/support/jar.rs"]
 #[expect(dead_code, reason = "shared with the integration tests, which need more of it")]
 mod jar;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderName, HeaderValue, REFRESH};
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
@@ -11,20 +12,24 @@ use serde::Deserialize;
 use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::services::Services;
-use crate::gateway::services::signin::{Answer, Completed, Place, SignInError};
+use crate::gateway::services::signin::{Answer, Completed, Failed, Place, SignInError};
 use crate::gateway::session::{Portal, Sessions};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Form, Query, SignedIn};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::signin as views;
+use crate::platform::digest::same;
 use crate::platform::secret::Secret;
 
-/// Says that somebody signed out in this browser: the next sign-in asks for the password, so that "Back" is not a way in.
+/// Says that somebody signed out in this browser: the next sign-in asks for the password, so that "Back" is not a way in. Its
+/// value is the `state` that the provider's own sign-out was begun with, by which its answer is known.
 const SIGNED_OUT: &str = "cardea-signed-out";
+/// Where no provider's sign-out was begun; no `state` is that short.
+const NO_STATE: &str = "1";
 
-fn signed_out_cookie(secure: bool) -> Cookie<'static> {
-    Cookie::build(SIGNED_OUT, "1").path("/").http_only(true).secure(secure).same_site(SameSite::Lax).finish()
+fn signed_out_cookie(state: String, secure: bool) -> Cookie<'static> {
+    Cookie::build(SIGNED_OUT, state).path("/").http_only(true).secure(secure).same_site(SameSite::Lax).finish()
 }
 
 #[derive(Deserialize)]
@@ -32,6 +37,8 @@ pub(in crate::gateway) struct Begin {
     return_to: Option<String>,
     /// There is a session, but its tokens are no good.
     again: Option<String>,
+    /// The provider shall ask, although it knows somebody.
+    other: Option<String>,
 }
 
 /// Sends the browser to the tenant's provider. With a live session it goes straight to its target.
@@ -50,14 +57,15 @@ pub(in crate::gateway) async fn begin(
     let network = page.context.network();
     let place = place(&page, &network, binding.as_deref());
     let was_ended = Portal::of(&request).ended_by().is_some_and(Ending::wants_password);
-    match services.signin.begin(place, target, was_ended || request.cookie(SIGNED_OUT).is_some()).await {
+    let asks = query.other.is_some() || was_ended || request.cookie(SIGNED_OUT).is_some();
+    match services.signin.begin(place, target.clone(), asks).await {
         Ok((address, begun)) => {
             let mut answer = see_other(&address);
             let cookie = sessions.flow_cookie(begun.binding.expose(), services.signin.flows.lifetime());
             answer.add_cookie(&cookie).map_err(|error| WebError::internal(error.to_string()))?;
             Ok(answer)
         }
-        Err(error) => failed(&page, error),
+        Err(why) => failed(&page, Failed { why, return_to: Some(target) }),
     }
 }
 
@@ -69,7 +77,7 @@ pub(in crate::gateway) async fn complete(
     sessions: Data<Sessions>,
 ) -> Result<HttpResponse, WebError> {
     let Some(answer) = answer(request.query_string()) else {
-        return failed(&page, SignInError::Stale);
+        return failed(&page, stale());
     };
     let binding = binding(&request, &sessions);
     let network = page.context.network();
@@ -80,14 +88,14 @@ pub(in crate::gateway) async fn complete(
             portal.sign_in(principal, login).map_err(|error| WebError::internal(error.to_string()))?;
             let mut answer = see_other(return_to.as_str());
             if request.cookie(SIGNED_OUT).is_some() {
-                let mut spent = signed_out_cookie(page.site.is_secure());
+                let mut spent = signed_out_cookie(String::new(), page.site.is_secure());
                 spent.make_removal();
                 answer.add_cookie(&spent).map_err(|error| WebError::internal(error.to_string()))?;
             }
             Ok(answer)
         }
         Ok(Completed::Again(return_to)) if portal.signed_in().is_some() => Ok(see_other(return_to.as_str())),
-        Ok(Completed::Again(_)) => failed(&page, SignInError::Stale),
+        Ok(Completed::Again(return_to)) => failed(&page, Failed { return_to: Some(return_to), ..stale() }),
         Err(error) => failed(&page, error),
     }
 }
@@ -95,8 +103,8 @@ pub(in crate::gateway) async fn complete(
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Nothing {}
 
-/// Ends the session here, revokes at the provider, clears what the browser keeps of this site. Without a session there is
-/// nothing to end, and nothing is wrong.
+/// Ends the session here, clears what the browser keeps of this site, and goes on to the provider where that has a sign-out of
+/// its own. Without a session there is nothing to do, and nothing is wrong.
 pub(in crate::gateway) async fn sign_out(
     page: Page,
     request: HttpRequest,
@@ -106,20 +114,45 @@ pub(in crate::gateway) async fn sign_out(
 ) -> Result<HttpResponse, WebError> {
     let Ok(SignedIn(actor)) = signed_in else { return Ok(see_other(urls::SIGNED_OUT)) };
     form?;
-    services.signin.sign_out(&actor).await;
+    let context = &page.context;
+    let onward = services.signin.sign_out(&actor, &context.origin, (&context.network(), &context.request_id)).await;
     Portal::of(&request).sign_out();
-    let mut answer = see_other(urls::SIGNED_OUT);
-    answer.add_cookie(&signed_out_cookie(page.site.is_secure())).map_err(|error| WebError::internal(error.to_string()))?;
+    let (mut answer, state) = match onward {
+        Some((address, state)) => (leave(&page, address)?, state),
+        None => (see_other(urls::SIGNED_OUT), NO_STATE.to_owned()),
+    };
+    let cookie = signed_out_cookie(state, page.site.is_secure());
+    answer.add_cookie(&cookie).map_err(|error| WebError::internal(error.to_string()))?;
     // Not "cookies": that would also drop the ones this very answer sets.
-    answer.headers_mut().insert(
-        actix_web::http::header::HeaderName::from_static("clear-site-data"),
-        actix_web::http::header::HeaderValue::from_static("\"cache\", \"storage\""),
-    );
+    let cleared = HeaderValue::from_static("\"cache\", \"storage\"");
+    answer.headers_mut().insert(HeaderName::from_static("clear-site-data"), cleared);
     Ok(answer)
 }
 
-pub(in crate::gateway) async fn signed_out(page: Page) -> Result<HttpResponse, WebError> {
-    page.show(&views::SignedOut { chrome: page.chrome("Signed out", "") })
+/// A page that goes on to the provider. Not a redirect: the answer to a form may not lead to another origin by our own policy
+/// (`form-action`), which browsers also apply to redirects.
+fn leave(page: &Page, onward: String) -> Result<HttpResponse, WebError> {
+    let refresh = HeaderValue::from_str(&format!("0; url={onward}")).map_err(|error| WebError::internal(error.to_string()))?;
+    let chrome = page.bare_chrome("Signing you out");
+    let mut answer = page.show(&views::Leaving { chrome, onward })?;
+    answer.headers_mut().insert(REFRESH, refresh);
+    Ok(answer)
+}
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Back {
+    state: Option<String>,
+}
+
+/// The last page, with or without a way over the provider.
+pub(in crate::gateway) async fn signed_out(
+    page: Page,
+    request: HttpRequest,
+    Query(query): Query<Back>,
+) -> Result<HttpResponse, WebError> {
+    let begun = request.cookie(SIGNED_OUT).filter(|cookie| cookie.value() != NO_STATE);
+    let everywhere = begun.zip(query.state).is_some_and(|(begun, state)| same(begun.value().as_bytes(), state.as_bytes()));
+    page.show(&views::SignedOut { chrome: page.chrome("Signed out", ""), everywhere })
 }
 
 fn binding(request: &HttpRequest, sessions: &Sessions) -> Option<String> {
@@ -147,31 +180,60 @@ fn answer(query: &str) -> Option<Answer> {
     })
 }
 
-/// A failed sign-in is a page in plain words with a way on.
-fn failed(page: &Page, error: SignInError) -> Result<HttpResponse, WebError> {
-    let (status, words, hint) = match error {
+const fn stale() -> Failed {
+    Failed { why: SignInError::Stale, return_to: None }
+}
+
+/// A failed sign-in is a page in plain words with a way on, to where one was going.
+fn failed(page: &Page, failed: Failed) -> Result<HttpResponse, WebError> {
+    let again = failed.return_to.map_or_else(|| urls::LOGIN.to_owned(), |target| urls::login(target.as_str()));
+    let (again, label) = match failed.why {
+        SignInError::NotAdmitted => (urls::LOGIN_OTHER.to_owned(), "Sign in with another account"),
+        _ => (again, "Try again"),
+    };
+    let (status, words, hint) = words(failed.why)?;
+    let view = views::Failed { chrome: page.chrome("The sign-in did not work", ""), words, hint, again, label };
+    page.show_as(status, &view)
+}
+
+/// Status, what happened, what to do.
+fn words(why: SignInError) -> Result<(StatusCode, &'static str, &'static str), WebError> {
+    Ok(match why {
         SignInError::Stale => (
             StatusCode::BAD_REQUEST,
             "This sign-in is not known here any more: it took too long, was used already, or was begun in another browser.",
             "Begin a new one. Nothing is lost.",
+        ),
+        SignInError::NotOurs => (
+            StatusCode::BAD_REQUEST,
+            "This answer does not come from your company's sign-in page, so it was not used.",
+            "Begin a new sign-in. If it happens again, tell your administrator the request id below.",
         ),
         SignInError::Refused => (
             StatusCode::FORBIDDEN,
             "Your company's sign-in page did not let you in, or you left it.",
             "Try again, or ask an administrator of your company whether your account may use this portal.",
         ),
+        SignInError::NotAdmitted => (
+            StatusCode::FORBIDDEN,
+            "Your company knows you, but your account has no role that may use this portal.",
+            "Ask an administrator of your company for access, or sign in with another account.",
+        ),
         SignInError::ProviderDown => (
             StatusCode::SERVICE_UNAVAILABLE,
             "Your company's sign-in page cannot be reached right now.",
             "Wait a little and try again.",
         ),
+        SignInError::Misconfigured(cause) => {
+            tracing::error!(%cause, "a sign-in failed because the portal and its identity provider do not fit together");
+            let words = "This portal and your company's sign-in page are not set up for each other, so you were not signed in.";
+            (StatusCode::BAD_GATEWAY, words, "An administrator has to look at it: tell them the request id below.")
+        }
         SignInError::Unbelievable(cause) => {
-            tracing::warn!(cause, "a sign-in was refused because the provider's answer cannot be believed");
+            tracing::warn!(%cause, "a sign-in was refused because the provider's answer cannot be believed");
             let words = "The answer of your company's sign-in page could not be checked, so you were not signed in.";
             (StatusCode::BAD_GATEWAY, words, "Try again. If it happens again, tell your administrator the request id below.")
         }
         SignInError::Other(error) => return Err(error.into()),
-    };
-    let view = views::Failed { chrome: page.chrome("The sign-in did not work", ""), words, hint, again: urls::LOGIN };
-    page.show_as(status, &view)
+    })
 }

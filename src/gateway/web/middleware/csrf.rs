@@ -10,12 +10,15 @@ use actix_web::{Error, ResponseError as _};
 
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::WebError;
+use crate::gateway::web::urls;
 
 pub(in crate::gateway) async fn csrf(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    // The back channel is no browser's: no cookie counts there, the provider's signature does.
+    let by_provider = request.path() == urls::BACKCHANNEL_LOGOUT;
+    let safe = by_provider || matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let origin = Context::of(request.request()).origin;
     if safe || comes_from(&origin, request.headers()) {
         return Ok(next.call(request).await?.map_into_boxed_body());

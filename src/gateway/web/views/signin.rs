@@ -15,6 +15,16 @@ pub(in crate::gateway) struct Welcome {
 #[template(path = "signin/signed_out.html")]
 pub(in crate::gateway) struct SignedOut {
     pub(in crate::gateway) chrome: Chrome,
+    /// The browser comes from the provider, which was asked to end its session too.
+    pub(in crate::gateway) everywhere: bool,
+}
+
+/// Signed out here; the browser goes on to the provider by itself, or by the link.
+#[derive(Template)]
+#[template(path = "signin/leaving.html")]
+pub(in crate::gateway) struct Leaving {
+    pub(in crate::gateway) chrome: Chrome,
+    pub(in crate::gateway) onward: String,
 }
 
 /// A sign-in that did not work, and a way on.
@@ -24,5 +34,7 @@ pub(in crate::gateway) struct Failed {
     pub(in crate::gateway) chrome: Chrome,
     pub(in crate::gateway) words: &'static str,
     pub(in crate::gateway) hint: &'static str,
-    pub(in crate::gateway) again: &'static str,
+    /// Where the next try begins, and what the link to it says.
+    pub(in crate::gateway) again: String,
+    pub(in crate::gateway) label: &'static str,
 }
