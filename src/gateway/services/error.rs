@@ -1,6 +1,7 @@
 //! What can go wrong in a use case. Knows nothing of HTTP; `web::error` decides how it looks.
 
 use crate::gateway::domain::draft::{Became, Step};
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::session::TokenError;
 use crate::gateway::store::Unavailable;
 pub(in crate::gateway) use crate::gateway::upstream::{Kind, UpstreamError};
@@ -35,6 +36,9 @@ pub(in crate::gateway) enum Error {
     /// The session cannot get a token any more.
     #[error("sign in again")]
     SignIn,
+    /// The session ended while a body was on its way; nothing of it was kept.
+    #[error("cut: {0:?}")]
+    Cut(Ending),
     /// A body that can be sent only once was refused for its token, which is renewed now: the sender has to send it again.
     #[error("send it again")]
     Resend,

@@ -21,7 +21,7 @@ use crate::gateway::session::{
     Tokens,
 };
 use crate::gateway::store::{Key, Store};
-use crate::gateway::upstream::identity::{IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
+use crate::gateway::upstream::identity::{Hint, IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
 use crate::platform::clock::Clock;
 use crate::platform::digest::sha256;
 use crate::platform::hostile::Hostile;
@@ -328,6 +328,8 @@ impl Refresh for Refresher {
     async fn identify(&self, access: Secret, id_token: Option<Secret>) -> Result<Option<Principal>, CheckError> {
         let tokens = IssuedTokens { access, refresh: None, id_token, expires_in: None };
         match self.provider.identify(&tokens, None).await {
+            // Who is not let in any more is nobody here.
+            Ok(identity) if !identity.is_admitted => Err(CheckError::NotTheirs),
             Ok(identity) => Ok(Some(principal(&self.tenant, identity))),
             Err(IdentityError::NothingTold) => Ok(None),
             Err(IdentityError::OtherPerson) => Err(CheckError::NotTheirs),
@@ -339,7 +341,7 @@ impl Refresh for Refresher {
     }
 
     async fn revoke(&self, token: Secret) {
-        if let Err(error) = self.provider.revoke(&token).await {
+        if let Err(error) = self.provider.revoke(&token, Hint::Refresh).await {
             tracing::warn!(tenant = %self.tenant, %error, "a refresh token that nobody uses could not be revoked");
         }
     }

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
+use super::ending::By;
 use super::flight::{Flight, Word};
 use super::refresh::{CheckError, Given, How, Landed, Refresh, TokenError, count};
 use super::standing::Standing;
 use super::tokens::{Current, Due, Held};
 use crate::gateway::domain::audit::{Deed, Event};
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::role::Role;
 use crate::gateway::store::{Key, Lease, Swap};
 use crate::platform::secret::Secret;

@@ -11,7 +11,7 @@ use futures_util::stream::{self, StreamExt as _};
 use serde::{Deserialize, Serialize};
 
 use super::ending::tombstone;
-use super::scope::{Loaded, Scope};
+use super::scope::{Loaded, Visit};
 use super::{Parts, Sessions, tokens};
 use crate::gateway::domain::device::Device;
 use crate::gateway::domain::principal::Principal;
@@ -102,8 +102,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of a sign-in that begins in this request.
-    pub(super) fn new(session: &Key, principal: &Principal, started_at: Timestamp, scope: &Scope) -> Self {
+    /// Of a sign-in that begins now, on this visit.
+    pub(super) fn new(session: &Key, principal: &Principal, started_at: Timestamp, (visit, now): (&Visit, Timestamp)) -> Self {
         Self {
             session: session.id().to_owned(),
             user: principal.key(),
@@ -111,10 +111,16 @@ impl Entry {
             name: principal.name.clone(),
             email: principal.email.clone(),
             role: principal.role,
-            device: Device::read(&scope.visit.agent),
-            network: scope.visit.network.clone(),
-            last_seen: scope.now,
+            device: Device::read(&visit.agent),
+            network: visit.network.clone(),
+            last_seen: now,
         }
+    }
+
+    /// The same sign-in of a user who is as told now.
+    pub(super) fn restated(self, principal: &Principal) -> Self {
+        let Principal { name, email, role, .. } = principal.clone();
+        Self { name, email, role, ..self }
     }
 
     fn listed(self, id: String) -> ListedSession {
@@ -190,8 +196,7 @@ impl Parts {
     pub(super) async fn move_to(&self, session: &Key, id: &str, principal: &Principal) -> Result<Option<Entered>, Unavailable> {
         let tenant = session.tenant();
         let Some(entered) = self.entered(tenant, id).await? else { return Ok(None) };
-        let Principal { name, email, role, .. } = principal.clone();
-        let entry = Entry { session: session.id().to_owned(), name, email, role, ..entered.entry.clone() };
+        let entry = Entry { session: session.id().to_owned(), ..entered.entry.clone().restated(principal) };
         let swapped = self.rewrite(tenant, id, &entered, &entry).await?;
         Ok((swapped != Swap::Gone).then_some(Entered { entry, ..entered }))
     }
@@ -265,7 +270,7 @@ impl Parts {
         Ok(())
     }
 
-    async fn rewrite(&self, tenant: &TenantId, id: &str, old: &Entered, new: &Entry) -> Result<Swap, Unavailable> {
+    pub(super) async fn rewrite(&self, tenant: &TenantId, id: &str, old: &Entered, new: &Entry) -> Result<Swap, Unavailable> {
         let key = key(tenant, id);
         self.store.compare_and_set(&key, old.version, self.seal_entry(&key, new)?, Some(old.left)).await
     }

@@ -165,7 +165,7 @@ impl Records {
         let ttl = self.0.lifetime(started_at).ok_or_else(over)?;
         let (who, old) = (portal::who(&state), scope.moving.take());
         if let (Some((principal, login)), None) = (&who, &old) {
-            self.0.enter(tenant, &login.public(), &Entry::new(&key, principal, started_at, &scope)).await?;
+            self.0.enter(tenant, &login.public(), &Entry::new(&key, principal, started_at, (&scope.visit, scope.now))).await?;
         }
         let sealed = self.seal(&key, &secret, &Sealed { started_at, state })?;
         if self.0.store.insert(&key, sealed, Some(ttl)).await?.is_none() {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::login::{Entry, LoginId};
+use super::login::LoginId;
 use super::portal::{self, State};
 use super::{Parts, Sessions};
 use crate::gateway::domain::principal::Principal;
@@ -32,8 +32,7 @@ impl Sessions {
         let sealed = sealed.map_err(|error| Unavailable(error.to_string()))?;
         parts.store.put(&key, sealed, Some(parts.settings.absolute)).await?;
         let Some(entered) = parts.entered(tenant, &public).await? else { return Ok(()) };
-        let Principal { name, email, role, .. } = standing.principal.clone();
-        let entry = Entry { name, email, role, ..entered.entry.clone() };
+        let entry = entered.entry.clone().restated(&standing.principal);
         // A conflict is a request that wrote down that it was here; the list shows the role of the sign-in then.
         parts.rewrite(tenant, &public, &entered, &entry).await?;
         parts.changed(&Key::new(tenant, "session", &entry.session), &public).await

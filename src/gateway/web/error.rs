@@ -181,7 +181,7 @@ impl WebError {
     }
 
     /// What was being sent was cut, because its session ended.
-    pub(in crate::gateway) fn cut(ending: Ending) -> Self {
+    fn cut(ending: Ending) -> Self {
         let words = format!("{} What was being sent was cut, and nothing of it was stored.", ending.words());
         Self { words: words.into(), ..Self::ended(ending) }
     }
@@ -281,6 +281,7 @@ impl From<Error> for WebError {
             Error::TooLarge(words) => Self::too_large(words),
             Error::SignIn => Self::sign_in(urls::LOGIN_AGAIN.to_owned()),
             Error::Resend => Self::resend(),
+            Error::Cut(ending) => Self::cut(ending),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
             Error::Unusable(words) => Self {

@@ -136,8 +136,8 @@ pub(super) async fn case(bench: &Bench) -> Case {
 pub(super) fn replica(bench: &Bench, login: LoginId, pace: RefreshSettings) -> Case {
     let (store, ring, clock) = (bench.store.clone(), ring(&["k1"]), bench.clock.clone());
     let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(8));
-    let sessions = Sessions::new(store.clone(), Arc::clone(&ring), clock.clone(), settings()).unwrap();
-    let audit = Audit::new(store, ring, clock, (Duration::from_hours(24), 100), &bench.shutdown);
+    let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), (Duration::from_hours(24), 100), &bench.shutdown);
+    let sessions = Sessions::new(store, ring, clock, audit.clone(), settings(), &bench.shutdown).unwrap();
     let parts =
         TokenParts { tokens: tokens.clone(), sessions: sessions.clone(), audit: audit.clone(), shutdown: bench.shutdown.clone() };
     Case { source: TokenSource::new(parts, pace), tokens, sessions, audit, login }

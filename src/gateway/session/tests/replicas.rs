@@ -7,9 +7,12 @@ use tokio::time::Instant;
 use super::portal::{Site, tokens_of, user};
 use super::refresh::{Case, PACE, Provider, case, fresh_of, new_tokens, replica};
 use crate::gateway::domain::audit::Deed;
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
-use crate::gateway::session::login::TOMBSTONE;
+use crate::gateway::session::ending::{By, tombstone};
+use crate::gateway::session::login::Entry;
+use crate::gateway::session::scope::Visit;
 use crate::gateway::session::tokens::Due;
 use crate::gateway::session::{CheckError, RefreshError, RefreshSettings, TokenError};
 use crate::gateway::store::tests::bench::{Bench, acme, until};
@@ -43,8 +46,9 @@ async fn lease_of(bench: &Bench, case: &Case, ttl: Duration) -> Lease {
 /// Gives the sign-in a session: record and index, as the middleware writes them.
 async fn with_session(bench: &Bench, case: &Case) -> Key {
     let key = Key::hashed(&acme(), "session", "handle");
-    let owner = user(&acme(), "alice").key();
-    case.sessions.0.enter(&key, &case.login.public(), &owner, bench.clock.now()).await.unwrap();
+    let now = bench.clock.now();
+    let entry = Entry::new(&key, &user(&acme(), "alice"), now, (&Visit::default(), now));
+    case.sessions.0.enter(&acme(), &case.login.public(), &entry).await.unwrap();
     bench.store.put(&key, b"sealed".to_vec(), None).await.unwrap();
     key
 }
@@ -138,18 +142,19 @@ async fn a_refused_refresh_token_ends_the_session_everywhere_and_is_written_down
     let (tenant, public) = (acme(), case.login.public());
     let ended = case.sessions.ended(&tenant, &public);
     bench.clock.advance(Duration::from_secs(301));
-    let (token, ()) = tokio::join!(case.access(&provider), ended);
+    let (token, ending) = tokio::join!(case.access(&provider), ended);
+    assert_eq!(ending, Ending::TokensRefused);
     assert_eq!(token, Err(TokenError::SignInAgain));
-    assert_eq!(bench.store.get(&key).await.unwrap().unwrap().value, TOMBSTONE);
-    assert!(case.sessions.list(&acme(), &owner).await.unwrap().is_empty());
+    assert!(tombstone(&bench.store.get(&key).await.unwrap().unwrap().value).is_some());
+    assert!(case.sessions.0.list(&acme(), &owner).await.unwrap().is_empty());
     assert!(case.tokens.current(&acme(), &case.login).await.unwrap().is_none());
     until("the audit trail", async || {
         let written = case.audit.list(&acme(), None, 10).await.unwrap();
-        let of = |deed: Deed| {
+        let of = |deed: Deed, detail: &str| {
             let mut events = written.iter().map(|written| &written.event);
-            events.any(|event| event.deed == deed && event.detail == "refresh_refused" && event.user.as_ref() == Some(&owner))
+            events.any(|event| event.deed == deed && event.detail == detail && event.user.as_ref() == Some(&owner))
         };
-        of(Deed::Refresh) && of(Deed::SessionEnded)
+        of(Deed::Refresh, "refresh_refused") && of(Deed::SessionEnded, "tokens_refused")
     })
     .await;
 }
@@ -172,7 +177,7 @@ async fn tokens_of_another_person_end_the_session(bench: Bench) {
     *provider.0.who.lock().unwrap() = Ok(user(&acme(), "mallory"));
     bench.clock.advance(Duration::from_secs(301));
     assert_eq!(case.access(&provider).await, Err(TokenError::SignInAgain));
-    assert_eq!(bench.store.get(&key).await.unwrap().unwrap().value, TOMBSTONE);
+    assert!(tombstone(&bench.store.get(&key).await.unwrap().unwrap().value).is_some());
     assert!(case.tokens.current(&acme(), &case.login).await.unwrap().is_none());
 }
 
@@ -182,7 +187,7 @@ async fn who_may_not_come_in_any_more_is_out_at_the_next_refresh(bench: Bench) {
     *provider.0.who.lock().unwrap() = Err(CheckError::NotTheirs);
     bench.clock.advance(Duration::from_secs(301));
     assert_eq!(case.access(&provider).await, Err(TokenError::SignInAgain));
-    assert_eq!(bench.store.get(&key).await.unwrap().unwrap().value, TOMBSTONE);
+    assert!(tombstone(&bench.store.get(&key).await.unwrap().unwrap().value).is_some());
 }
 
 async fn a_changed_role_is_in_the_session_after_the_refresh(bench: Bench) {
@@ -202,7 +207,7 @@ async fn a_changed_role_is_in_the_session_after_the_refresh(bench: Bench) {
     bench.clock.advance(Duration::from_secs(301));
     case.access(&provider).await.unwrap();
     assert_eq!(site.ask(&acme(), "GET /portal/standing", Some(&cookie)).await.body(), "Member 2");
-    site.sessions.end(&acme(), &case.login.public()).await.unwrap();
+    site.sessions.end(&acme(), &case.login.public(), Ending::Administrator, &By::default()).await.unwrap();
     assert!(bench.store.get(&Key::new(&acme(), "standing", &case.login.public())).await.unwrap().is_none());
 }
 

@@ -163,7 +163,7 @@ impl UploadFile {
     }
 
     /// Hands the bytes to `work` as they arrive. Ends when `work` does, or with the session; the sender is slowed to its pace.
-    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, WebError>
+    pub(in crate::gateway) async fn feed<T, F>(mut self, work: impl FnOnce(Chunks) -> F) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
@@ -180,8 +180,8 @@ impl UploadFile {
                 }
             };
             tokio::select! {
-                outcome = moved => outcome.map_err(WebError::from),
-                ending = ended(tether.as_ref()) => Err(WebError::cut(ending)),
+                outcome = moved => outcome,
+                ending = ended(tether.as_ref()) => Err(Error::Cut(ending)),
             }
         };
         if outcome.is_err() {
