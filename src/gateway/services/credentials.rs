@@ -41,12 +41,10 @@ impl Credentials {
     {
         let (service, call) = self.user(actor).await?;
         match work(service.clone(), call.clone()).await {
-            Err(error) if error.kind == Kind::Unauthorized => {
-                match work(service, self.renewed(actor, &call).await?).await {
-                    Err(error) if error.kind == Kind::Unauthorized => Err(Error::Unusable(NOT_BELIEVED)),
-                    other => other.map_err(Error::from),
-                }
-            }
+            Err(error) if error.kind == Kind::Unauthorized => match work(service, self.renewed(actor, &call).await?).await {
+                Err(error) if error.kind == Kind::Unauthorized => Err(Error::Unusable(NOT_BELIEVED)),
+                other => other.map_err(Error::from),
+            },
             other => other.map_err(Error::from),
         }
     }

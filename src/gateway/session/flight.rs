@@ -21,8 +21,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::login::LoginId;
 use super::landing::Settled;
+use super::login::LoginId;
 use super::refresh::{Given, How, Inner, Landed, Refresh, RefreshError, Refreshed, TokenError};
 use super::tokens::{Due, Held, TokenSet};
 use crate::gateway::domain::tenant::TenantId;

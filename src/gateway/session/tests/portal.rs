@@ -80,7 +80,8 @@ impl Site {
     pub(super) fn with(bench: &Bench, settings: Settings, ring: Arc<Ring>) -> Self {
         let tokens = Tokens::new(bench.store.clone(), Arc::clone(&ring), settings.absolute);
         let sessions = Sessions::new(bench.store.clone(), ring, bench.clock.clone(), settings).unwrap();
-        let shared = Shared { tokens, begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)), logins: Arc::default() };
+        let shared =
+            Shared { tokens, begun: Arc::new(Semaphore::new(0)), go_on: Arc::new(Semaphore::new(0)), logins: Arc::default() };
         let (for_app, state) = (sessions.clone(), shared.clone());
         let server = HttpServer::new(move || {
             let pages = web::scope("/portal")

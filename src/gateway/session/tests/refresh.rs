@@ -138,12 +138,8 @@ pub(super) fn replica(bench: &Bench, login: LoginId, pace: RefreshSettings) -> C
     let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(8));
     let sessions = Sessions::new(store.clone(), Arc::clone(&ring), clock.clone(), settings()).unwrap();
     let audit = Audit::new(store, ring, clock, (Duration::from_hours(24), 100), &bench.shutdown);
-    let parts = TokenParts {
-        tokens: tokens.clone(),
-        sessions: sessions.clone(),
-        audit: audit.clone(),
-        shutdown: bench.shutdown.clone(),
-    };
+    let parts =
+        TokenParts { tokens: tokens.clone(), sessions: sessions.clone(), audit: audit.clone(), shutdown: bench.shutdown.clone() };
     Case { source: TokenSource::new(parts, pace), tokens, sessions, audit, login }
 }
 
