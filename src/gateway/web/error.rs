@@ -26,14 +26,9 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) sign_in: Option<Box<str>>,
     /// The page to go back to, where one is known.
     pub(in crate::gateway) back: Option<Box<str>>,
-    /// `type` of the problem document, for programs that act on it.
-    pub(in crate::gateway) problem: &'static str,
+    /// The cause of the refusal is gone: the same request, sent once more, is taken.
+    pub(in crate::gateway) resends: bool,
 }
-
-/// `type` of a problem that is told by its status alone.
-const ABOUT_BLANK: &str = "about:blank";
-/// `type` of a refusal whose cause is gone: the same request, sent once more, is taken.
-pub(in crate::gateway) const RESEND: &str = "token-refreshed-resend";
 
 impl WebError {
     fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
@@ -46,8 +41,13 @@ impl WebError {
             cause: None,
             sign_in: None,
             back: None,
-            problem: ABOUT_BLANK,
+            resends: false,
         }
+    }
+
+    /// `type` of the problem document, for programs that act on it.
+    pub(in crate::gateway) const fn problem(&self) -> &'static str {
+        if self.resends { "token-refreshed-resend" } else { "about:blank" }
     }
 
     /// The page for a status that has no words of its own.
@@ -147,7 +147,7 @@ impl WebError {
     fn resend() -> Self {
         let words = "Your sign-in was renewed while this was on its way, so it was not taken. You are still signed in.";
         let hint = "Go back and send it once more.";
-        Self { problem: RESEND, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
+        Self { resends: true, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
     }
 
     /// `cause` is logged, never shown.

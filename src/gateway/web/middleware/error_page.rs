@@ -9,7 +9,7 @@ use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 
 use crate::gateway::session::{Portal, SignedIn};
 use crate::gateway::web::context::{Context, is_public};
-use crate::gateway::web::error::{RESEND, WebError, see_other};
+use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::View as _;
 use crate::gateway::web::views::errors::{ErrorPage, Link};
@@ -92,7 +92,7 @@ fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
         return answer.content_type("text/html; charset=utf-8").body(page);
     }
     let body = serde_json::json!({
-        "type": failure.problem,
+        "type": failure.problem(),
         "title": failure.title,
         "status": failure.status.as_u16(),
         "detail": failure.words,
@@ -122,7 +122,7 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     if let Some(back) = &failure.back {
         links.push(Link { label: "Back to the page", href: back.to_string() });
     }
-    if failure.status == StatusCode::UNAUTHORIZED && failure.problem != RESEND {
+    if failure.status == StatusCode::UNAUTHORIZED && !failure.resends {
         links.push(Link { label: "Sign in", href: urls::LOGIN.to_owned() });
     }
     if site.is_some() && !public {
