@@ -246,24 +246,23 @@ impl TokenSource {
         let began = Instant::now();
         let (flight, joined) = {
             let mut desk = self.0.desk();
-            match desk.flights.get(login) {
-                Some(flight) => (flight.clone(), true),
-                None => {
-                    let (reply, wait) = oneshot::channel();
-                    let flight = wait.map(|landed| landed.unwrap_or(Err(TokenError::Unavailable))).boxed().shared();
-                    desk.flights.insert(login.clone(), flight.clone());
-                    let (source, tenant, login) = (Arc::clone(&self.0), tenant.clone(), login.clone());
-                    self.0.parts.shutdown.spawn(async move {
-                        let runway = Runway { source: Arc::clone(&source), login: login.clone() };
-                        let landed = Flight { source, tenant, login, goal, refresher }.fly().await;
-                        if let Ok(given) = &landed {
-                            count(given.how.outcome());
-                        }
-                        drop(runway);
-                        let _ = reply.send(landed);
-                    });
-                    (flight, false)
-                }
+            if let Some(flight) = desk.flights.get(login) {
+                (flight.clone(), true)
+            } else {
+                let (reply, wait) = oneshot::channel();
+                let flight = wait.map(|landed| landed.unwrap_or(Err(TokenError::Unavailable))).boxed().shared();
+                desk.flights.insert(login.clone(), flight.clone());
+                let (source, tenant, login) = (Arc::clone(&self.0), tenant.clone(), login.clone());
+                self.0.parts.shutdown.spawn(async move {
+                    let runway = Runway { source: Arc::clone(&source), login: login.clone() };
+                    let landed = Flight { source, tenant, login, goal, refresher }.fly().await;
+                    if let Ok(given) = &landed {
+                        count(given.how.outcome());
+                    }
+                    drop(runway);
+                    let _ = reply.send(landed);
+                });
+                (flight, false)
             }
         };
         let landed = tokio::time::timeout(self.0.settings.wait, flight).await.ok();

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use reqwest::Method;
 use reqwest::multipart::{Form, Part};
+use reqwest::{Client, Method};
 use serde_json::json;
 use url::Url;
 
@@ -22,21 +22,22 @@ fn patient() -> Setup {
     Setup { session: PATIENT.to_owned(), ..Setup::default() }
 }
 
-fn address(text: &str) -> Url {
-    Url::parse(text).unwrap()
+/// Asks for the list of tasks as a browser with these cookies; `None` when the gateway is gone.
+async fn asked(client: &Client, portal: &str, cookies: &str) -> Option<u16> {
+    let request = client.get(format!("{portal}/tasks")).header("cookie", cookies).header("accept", "text/html");
+    Some(request.header("sec-fetch-mode", "navigate").send().await.ok()?.status().as_u16())
 }
 
-/// Asks for the list of tasks as a browser with these cookies; `None` when the gateway is gone.
-async fn asked(replicas: &Replicas, replica: usize, browser: &Browser) -> Option<u16> {
-    let url = format!("{}/tasks", replicas.all[replica].url);
-    let cookies = browser.cookies_for(&address(&url));
-    let request = http().get(&url).header("cookie", cookies).header("accept", "text/html").header("sec-fetch-mode", "navigate");
-    Some(request.send().await.ok()?.status().as_u16())
+/// The cookies of a browser for all gateways.
+fn cookies(replicas: &Replicas, browser: &Browser) -> String {
+    browser.cookies_for(&Url::parse(&replicas.all[0].url).unwrap())
 }
 
 /// As [`asked`], `count` times at once over all gateways.
 async fn at_once(replicas: &Replicas, browser: &Browser, count: usize) -> Vec<Option<u16>> {
-    join_all((0..count).map(|index| asked(replicas, index % replicas.all.len(), browser))).await
+    let (client, cookies) = (http(), cookies(replicas, browser));
+    let portal = |index: usize| &replicas.all[index % replicas.all.len()].url;
+    join_all((0..count).map(|index| asked(&client, portal(index), &cookies))).await
 }
 
 /// Signs in with tokens that are over at once; what comes next has to refresh them.
@@ -65,9 +66,8 @@ async fn all_at_the_expiry(replicas: &Replicas) {
     assert_eq!((seen.asked - before.asked, seen.refreshes - before.refreshes, seen.reused), (1, 1, 0));
     let calls = replicas.service.desk().calls.clone();
     assert!(calls.len() >= 200 && calls.iter().all(|call| call.status == 200 && replicas.provider.is_newest(&call.bearer)));
-    for index in 0..replicas.all.len() {
-        assert_eq!(asked(replicas, index, &browser).await, Some(200), "the session lives");
-    }
+    let alive = at_once(replicas, &browser, replicas.all.len()).await;
+    assert!(alive.iter().all(|&status| status == Some(200)), "the session lives");
 }
 
 #[tokio::test]
@@ -105,18 +105,15 @@ async fn the_one_who_refreshes_dies() {
     replicas.provider.state().latency = Duration::from_secs(3);
     let before = replicas.provider.seen();
     // The first one is at gateway 0, which so has the lease when the others come.
-    let (url, cookies) = (format!("{}/tasks", replicas.all[0].url), browser.cookies_for(&address(&replicas.all[0].url)));
-    spawn(async move { drop(http().get(url).header("cookie", cookies).send().await) });
+    let (portal, cookies, client) = (replicas.all[0].url.clone(), cookies(&replicas, &browser), http());
+    let knock = async move |count: usize| join_all((0..count).map(|_| asked(&client, &portal, &cookies))).await;
+    let first = knock.clone();
+    spawn(async move { drop(first(1).await) });
     eventually("the grant", async || (replicas.provider.seen().asked > before.asked).then_some(())).await;
     let mut gateway = replicas.all.remove(0);
-    let doomed = (0..100).map(|_| {
-        let (url, cookies) = (format!("{}/tasks", gateway.url), browser.cookies_for(&address(&gateway.url)));
-        async move { http().get(url).header("cookie", cookies).send().await.ok().map(|answer| answer.status().as_u16()) }
-    });
-    let doomed: Vec<_> = doomed.collect();
-    spawn(async move { drop(join_all(doomed).await) });
+    spawn(async move { drop(knock(100).await) });
     let asked_before = scripts(&replicas).await;
-    let others = async { at_once(&replicas, &browser, 100).await };
+    let others = at_once(&replicas, &browser, 100);
     let kill = async {
         // The second gateway asks for the lease again and again while it waits. On a slow machine it comes to that later.
         let waits = eventually("the wait for the lease", async || (scripts(&replicas).await > asked_before + 3).then_some(()));
@@ -130,9 +127,8 @@ async fn the_one_who_refreshes_dies() {
     assert!(seen.asked - before.asked <= 2 && seen.reused == 0, "{seen:?}");
     gateway.resume().await;
     replicas.all.insert(0, gateway);
-    for index in 0..2 {
-        assert_eq!(asked(&replicas, index, &browser).await, Some(200), "nobody was signed out");
-    }
+    let alive = at_once(&replicas, &browser, 2).await;
+    assert!(alive.iter().all(|&status| status == Some(200)), "nobody was signed out");
     assert!(replicas.provider.seen().asked - before.asked <= 2);
 }
 
@@ -196,8 +192,7 @@ async fn a_refused_refresh_token_ends_the_session_on_all_replicas_and_is_written
     assert_eq!(replicas.provider.seen().asked - before, 1);
     eventually("the audit trail", async || {
         let logs = replicas.logs();
-        let told = |line: &str| line.contains("session_ended") && line.contains("refresh_refused");
-        logs.lines().any(told).then_some(())
+        (logs.contains("session_ended") && logs.contains("refresh_refused")).then_some(())
     })
     .await;
 }
@@ -293,8 +288,7 @@ async fn tokens_of_another_person_end_the_session_and_are_written_down() {
     assert_eq!(program(&mut browser, &format!("{}/tasks", replicas.all[1].url)).await.status, 401);
     eventually("the audit trail", async || {
         let logs = replicas.logs();
-        let told = |line: &str| line.contains("session_ended") && line.contains("not_theirs");
-        logs.lines().any(told).then_some(())
+        (logs.contains("session_ended") && logs.contains("not_theirs")).then_some(())
     })
     .await;
 }
