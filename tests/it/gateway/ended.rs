@@ -26,7 +26,8 @@ const BELIEVED: Duration = Duration::from_secs(1);
 
 /// Every request touches its session, and its tokens run out at once, so that it refreshes them, too.
 async fn replicas() -> Replicas {
-    let setup = Setup { session: "extend_seconds = 0\n".to_owned(), ..Setup::default() };
+    let extra = "[gateway.limits]\nsign_ins_per_minute = 100000\n[gateway.tenant]\nsessions_per_user = 1000\n".to_owned();
+    let setup = Setup { session: "extend_seconds = 0\n".to_owned(), extra, ..Setup::default() };
     let replicas = Replicas::on_redis_with(2, setup).await;
     {
         let mut provider = replicas.provider.state();
