@@ -108,10 +108,13 @@ impl Copies {
     async fn listen(&self, mut events: Subscription) {
         loop {
             match events.next().await {
-                Some(Event::Message(text)) => match Word::read(&text) {
-                    Some(Word { tenant, session, .. }) => self.drop_one(&Key::new(&tenant, "session", &session)).await,
-                    None => tracing::warn!("a message about a session cannot be read"),
-                },
+                Some(Event::Message(text)) => {
+                    if let Some(Word { tenant, session, .. }) = Word::read(&text) {
+                        self.drop_one(&Key::new(&tenant, "session", &session)).await;
+                    } else {
+                        tracing::warn!("a message about a session cannot be read");
+                    }
+                }
                 Some(Event::Missed) => {
                     self.0.dropped.fetch_add(1, Ordering::SeqCst);
                     self.0.kept.invalidate_all();

@@ -65,7 +65,7 @@ async fn nothing_comes_back(by: By, tries: usize) {
     let mut latest = Duration::ZERO;
     for attempt in 0..tries {
         let victim = replicas.signed_in_as(&replicas.all[0].url, "8", "Bob", "member").await;
-        let (mut ender, address, csrf) = ready(&replicas, by, &victim, &administrator).await;
+        let (mut by_whom, address, csrf) = ready(&replicas, by, &victim, &administrator).await;
         let handle = victim.cookie("localhost", "cardea").unwrap();
         let before = replicas.service.desk().calls.len();
         let slow = join_all((0..IN_FLIGHT).map(|_| {
@@ -74,7 +74,7 @@ async fn nothing_comes_back(by: By, tries: usize) {
         }));
         let end = async {
             eventually("a request that is under way", async || under_way(&replicas, before).then_some(())).await;
-            let answer = ender.post(&address, &[("csrf", &csrf)]).await;
+            let answer = by_whom.post(&address, &[("csrf", &csrf)]).await;
             assert_eq!(answer.status, 303, "{}", answer.text());
             Instant::now()
         };

@@ -101,8 +101,8 @@ impl UploadForm {
             let file = part.content_disposition().and_then(|about| about.get_filename()).map(str::to_owned);
             match file {
                 Some(file) if name == "file" && !file.is_empty() => {
-                    let Self { form: _form, idle, tether, .. } = self;
-                    let file = UploadFile { _form, part, name: plain_name(&file), idle, tether, ended: false };
+                    let Self { form, idle, tether, .. } = self;
+                    let file = UploadFile { _form: form, part, name: plain_name(&file), idle, tether, ended: false };
                     return Ok((Fields(fields), Some(file)));
                 }
                 _ => {
