@@ -108,10 +108,13 @@ impl Copies {
     async fn listen(&self, mut events: Subscription) {
         loop {
             match events.next().await {
-                Some(Event::Message(text)) => match Word::read(&text) {
-                    Some(Word { tenant, session, .. }) => self.drop_one(&Key::new(&tenant, "session", &session)).await,
-                    None => tracing::warn!("a message about a session cannot be read"),
-                },
+                Some(Event::Message(text)) => {
+                    if let Some(Word { tenant, session, .. }) = Word::read(&text) {
+                        self.drop_one(&Key::new(&tenant, "session", &session)).await;
+                    } else {
+                        tracing::warn!("a message about a session cannot be read");
+                    }
+                }
                 Some(Event::Missed) => {
                     self.0.dropped.fetch_add(1, Ordering::SeqCst);
                     self.0.kept.invalidate_all();
@@ -126,4 +129,34 @@ impl Copies {
 pub(super) struct Moment {
     pub(super) read_at: Instant,
     dropped: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::store::tests::bench::{Bench, acme};
+
+    #[tokio::test]
+    async fn no_more_copies_are_kept_than_allowed_and_none_that_was_dropped_meanwhile() {
+        let bench = Bench::file();
+        let copies = Copies::new(Duration::from_secs(1), 2, &bench.store, &bench.shutdown);
+        let copy = |moment: &Moment| Copy {
+            read_at: moment.read_at,
+            state: State::new(),
+            version: Version(1),
+            started_at: Timestamp(0),
+            owner: None,
+            runs_out: Timestamp(i64::MAX),
+        };
+        for number in 0..20 {
+            let moment = copies.moment();
+            copies.keep(&moment, &Key::new(&acme(), "session", &number.to_string()), copy(&moment)).await;
+        }
+        copies.0.kept.run_pending_tasks().await;
+        assert!(copies.0.kept.entry_count() <= 2, "{}", copies.0.kept.entry_count());
+        let (key, moment) = (Key::new(&acme(), "session", "a"), copies.moment());
+        copies.drop_one(&key).await;
+        copies.keep(&moment, &key, copy(&moment)).await;
+        assert!(copies.get(&key).await.is_none(), "it was read before it was dropped");
+    }
 }

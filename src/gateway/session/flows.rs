@@ -132,10 +132,10 @@ impl Flows {
         state: &str,
         binding: Option<&str>,
     ) -> Result<Callback, FlowError> {
-        let (named, token) = state.split_once('.').ok_or(FlowError::Unknown)?;
-        let named = TenantId::parse(named).ok().filter(|_| is_token(token)).ok_or(FlowError::Unknown)?;
-        if named != *tenant {
-            return Err(self.of_another(&named, state).await?);
+        let (of, random) = state.split_once('.').ok_or(FlowError::Unknown)?;
+        let of = TenantId::parse(of).ok().filter(|_| is_token(random)).ok_or(FlowError::Unknown)?;
+        if of != *tenant {
+            return Err(self.of_another(&of, state).await?);
         }
         let (key, done) = (Key::hashed(tenant, PURPOSE, state), Key::hashed(tenant, DONE, state));
         let binding = fingerprint(tenant, binding.unwrap_or_default());

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use futures_util::future;
 use futures_util::stream::{self, StreamExt as _};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ const PURPOSE: &str = "login";
 const BEGINS_WITHIN: Duration = Duration::from_mins(1);
 /// Entries that are read at the same time.
 const AT_ONCE: usize = 32;
+/// Users whose sessions are read at the same time.
+const USERS_AT_ONCE: usize = 8;
 
 /// Names one sign-in. It is in the sealed session and mixed into the key of the token record, so it is kept as a secret;
 /// [`LoginId::public`] stands for it elsewhere.
@@ -163,22 +166,32 @@ impl Sessions {
     /// The sessions of a tenant, those of a user together and oldest first; at most about `most` of them.
     pub(in crate::gateway) async fn list_all(&self, tenant: &TenantId, most: usize) -> Result<AllSessions, Unavailable> {
         let mut all = AllSessions { found: Vec::new(), complete: true };
-        for user in self.0.store.members(&users(tenant)).await? {
+        for some in self.0.store.members(&users(tenant)).await?.chunks(USERS_AT_ONCE) {
             if all.found.len() >= most {
                 all.complete = false;
                 break;
             }
-            let found = self.0.list(tenant, &user).await?;
-            if found.is_empty() {
-                self.0.store.remove(&users(tenant), &user).await?;
-                // Somebody may have signed in since; then the user is there again.
-                if !self.0.store.members(&of_user(tenant, &user)).await?.is_empty() {
-                    self.0.store.add(&users(tenant), &user, Some(self.0.settings.absolute)).await?;
+            let read = some.iter().map(async |user| (user, self.0.list(tenant, user).await));
+            for (user, found) in future::join_all(read).await {
+                let found = found?;
+                if found.is_empty() {
+                    self.forget_user(tenant, user).await?;
                 }
+                all.found.extend(found);
             }
-            all.found.extend(found);
         }
         Ok(all)
+    }
+
+    /// Takes somebody without a session out of the tenant's people.
+    async fn forget_user(&self, tenant: &TenantId, user: &str) -> Result<(), Unavailable> {
+        let store = &self.0.store;
+        store.remove(&users(tenant), user).await?;
+        // Somebody may have signed in since; then the user is there again.
+        if !store.members(&of_user(tenant, user)).await?.is_empty() {
+            store.add(&users(tenant), user, Some(self.0.settings.absolute)).await?;
+        }
+        Ok(())
     }
 }
 

@@ -125,9 +125,10 @@ impl Records {
                 None => return Ok(None),
             },
         };
-        let Some(full) = self.0.lifetime(copy.started_at) else { return Ok(None) };
-        let left = copy.runs_out.since(now);
-        let is_due = full.saturating_sub(left) >= self.0.settings.extend_every.min(full / 2);
+        if self.0.lifetime(copy.started_at).is_none() {
+            return Ok(None);
+        }
+        let (left, is_due) = (copy.runs_out.since(now), self.0.is_due(&copy));
         let Copy { state, version, started_at, owner, .. } = copy;
         scope.loaded.replace(Some(Loaded { key, version, started_at, owner, left, is_due }));
         Ok(Some(state))
@@ -220,6 +221,10 @@ impl Records {
     pub(super) async fn extend(&self, scope: &Scope) {
         let due = scope.loaded.borrow().clone().filter(|loaded| loaded.is_due && !scope.quiet.get());
         let Some(loaded) = due else { return };
+        // Another request of the session may have done it since.
+        if self.0.copies.get(&loaded.key).await.is_some_and(|copy| !self.0.is_due(&copy)) {
+            return;
+        }
         match self.0.used(&loaded, &scope.visit.network).await {
             Ok(Some(time)) => self.0.copies.extended(&loaded.key, self.0.clock.now().after(time)).await,
             Ok(None) => {}
@@ -249,6 +254,12 @@ impl Parts {
     pub(super) fn lifetime(&self, started_at: Timestamp) -> Option<std::time::Duration> {
         let left = started_at.after(self.settings.absolute).since(self.clock.now());
         (!left.is_zero()).then(|| left.min(self.settings.idle))
+    }
+
+    /// Whether it is time to give a session more time.
+    fn is_due(&self, copy: &Copy) -> bool {
+        let left = copy.runs_out.since(self.clock.now());
+        self.lifetime(copy.started_at).is_some_and(|full| full.saturating_sub(left) >= self.settings.extend_every.min(full / 2))
     }
 
     /// Ends the oldest sessions of a user who has more than the tenant allows. Each sign-in enters itself before it counts, so

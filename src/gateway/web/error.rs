@@ -64,11 +64,6 @@ impl WebError {
         }
     }
 
-    /// `type` of the problem document, for programs that act on it.
-    pub(in crate::gateway) const fn problem(&self) -> &'static str {
-        if self.resends { "token-refreshed-resend" } else { "about:blank" }
-    }
-
     /// The page for a status that has no words of its own.
     pub(in crate::gateway) fn of_status(status: StatusCode) -> Self {
         match status.as_u16() {

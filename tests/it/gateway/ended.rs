@@ -26,7 +26,8 @@ const BELIEVED: Duration = Duration::from_secs(1);
 
 /// Every request touches its session, and its tokens run out at once, so that it refreshes them, too.
 async fn replicas() -> Replicas {
-    let setup = Setup { session: "extend_seconds = 0\n".to_owned(), ..Setup::default() };
+    let extra = "[gateway.limits]\nsign_ins_per_minute = 100000\n[gateway.tenant]\nsessions_per_user = 1000\n".to_owned();
+    let setup = Setup { session: "extend_seconds = 0\n".to_owned(), extra, ..Setup::default() };
     let replicas = Replicas::on_redis_with(2, setup).await;
     {
         let mut provider = replicas.provider.state();
@@ -64,7 +65,7 @@ async fn nothing_comes_back(by: By, tries: usize) {
     let mut latest = Duration::ZERO;
     for attempt in 0..tries {
         let victim = replicas.signed_in_as(&replicas.all[0].url, "8", "Bob", "member").await;
-        let (mut ender, address, csrf) = ready(&replicas, by, &victim, &administrator).await;
+        let (mut by_whom, address, csrf) = ready(&replicas, by, &victim, &administrator).await;
         let handle = victim.cookie("localhost", "cardea").unwrap();
         let before = replicas.service.desk().calls.len();
         let slow = join_all((0..IN_FLIGHT).map(|_| {
@@ -73,7 +74,7 @@ async fn nothing_comes_back(by: By, tries: usize) {
         }));
         let end = async {
             eventually("a request that is under way", async || under_way(&replicas, before).then_some(())).await;
-            let answer = ender.post(&address, &[("csrf", &csrf)]).await;
+            let answer = by_whom.post(&address, &[("csrf", &csrf)]).await;
             assert_eq!(answer.status, 303, "{}", answer.text());
             Instant::now()
         };

@@ -104,9 +104,9 @@ impl UploadForm {
             let file = part.headers().get(CONTENT_DISPOSITION).and_then(|sent| multipart::file_name(sent.as_bytes()));
             match file {
                 Some(file) if name == "file" && !file.is_empty() => {
-                    let Self { form: _form, idle, tether, .. } = self;
+                    let Self { form, idle, tether, .. } = self;
                     let name = Hostile::new(file);
-                    let mut file = UploadFile { _form, part, name, idle, tether, first: None, ended: false };
+                    let mut file = UploadFile { _form: form, part, name, idle, tether, first: None, ended: false };
                     file.begin().await?;
                     return Ok((Fields(fields), Some(file)));
                 }

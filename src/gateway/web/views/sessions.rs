@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn limits_are_told_in_the_largest_unit_that_fits() {
         assert_eq!(span(Duration::from_mins(30)), "30 minutes");
-        assert_eq!(span(Duration::from_mins(60)), "1 hour");
+        assert_eq!(span(Duration::from_hours(1)), "1 hour");
         assert_eq!(span(Duration::from_mins(90)), "90 minutes");
         assert_eq!(span(Duration::from_hours(12)), "12 hours");
     }
