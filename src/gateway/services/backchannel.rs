@@ -101,6 +101,7 @@ impl BackChannel {
     async fn end(&self, tenant: &TenantId, named: &LoggedOut, (network, request_id): (&str, &str)) -> Result<usize, Unavailable> {
         let mut ended = 0;
         let whose = (named.subject.as_deref(), named.session.as_deref());
+        self.index.note_end(tenant, &named.issuer, whose, named.told_at).await?;
         for id in self.index.find(tenant, &named.issuer, whose).await? {
             if self.sessions.end(tenant, &id).await? || self.index.cut_off(tenant, &id).await? {
                 ended += 1;

@@ -29,7 +29,7 @@ pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows
 pub(in crate::gateway) use self::layer::Layer;
 pub(in crate::gateway) use self::login::LoginId;
 pub(in crate::gateway) use self::portal::{Portal, SignedIn};
-pub(in crate::gateway) use self::provider_sessions::ProviderSessions;
+pub(in crate::gateway) use self::provider_sessions::{Entry as ProviderEntry, ProviderSessions};
 pub(in crate::gateway) use self::refresh::{Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenSource};
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
 use super::store::Store;

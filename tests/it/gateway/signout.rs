@@ -273,6 +273,42 @@ async fn a_logout_token_that_is_not_right_ends_nothing() {
 }
 
 #[tokio::test]
+async fn a_session_that_the_provider_ended_during_the_sign_in_never_begins() {
+    let replicas = Replicas::on_redis_with(2, identity(OIDC)).await;
+    replicas.provider.speak_openid();
+    for (named, begins) in [
+        (json!({ "sid": "a" }), false),
+        (json!({ "sub": "7", "iat": now() + 20 }), false),
+        (json!({ "sid": "other" }), true),
+        (json!({ "sub": "other", "iat": now() + 20 }), true),
+    ] {
+        replicas.provider.state().person = person("7", "Dora", "member");
+        "a".clone_into(&mut replicas.provider.state().openid.as_mut().unwrap().session);
+        if begins {
+            // The ends of before are remembered for a while.
+            replicas.provider.state().person = person("9", "Nora", "member");
+            "z".clone_into(&mut replicas.provider.state().openid.as_mut().unwrap().session);
+        }
+        replicas.provider.state().userinfo_latency = Duration::from_secs(1);
+        let before = replicas.provider.seen().codes;
+        let mut browser = Browser::new();
+        let arriving = async {
+            let page = browser.sign_in_at(&replicas.all[0].url).await;
+            page.status.as_u16()
+        };
+        let ending = async {
+            eventually("the id token", async || (replicas.provider.seen().codes > before).then_some(())).await;
+            let token = replicas.provider.logout_token(Some("logout+jwt"), &named);
+            logged_out(&replicas.all[1], &token).await.0
+        };
+        let (arrived, ended) = tokio::join!(arriving, ending);
+        assert_eq!((arrived, ended), (if begins { 200 } else { 400 }, 200), "{named}");
+        assert_eq!(is_signed_in(&replicas.all[0].url, &browser).await, begins, "{named}");
+    }
+    replicas.provider.state().userinfo_latency = Duration::ZERO;
+}
+
+#[tokio::test]
 async fn without_an_openid_provider_there_is_no_back_channel() {
     let replicas = Replicas::embedded().await;
     let (status, cached, _) = send(&replicas.all[0], "localhost", &[("logout_token", "x.y.z")]).await;
