@@ -31,4 +31,6 @@ pub(crate) struct Origin {
     pub subject: String,
     /// `sid`: the session, where the provider tells it.
     pub session: Option<String>,
+    /// `iat`: when the provider said so, in seconds since the epoch by its clock.
+    pub told_at: i64,
 }

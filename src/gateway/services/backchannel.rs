@@ -102,6 +102,7 @@ impl BackChannel {
     async fn end(&self, tenant: &TenantId, named: &LoggedOut, (network, request_id): (&str, &str)) -> Result<usize, Unavailable> {
         let mut ended = 0;
         let whose = (named.subject.as_deref(), named.session.as_deref());
+        self.index.note_end(tenant, &named.issuer, whose, named.told_at).await?;
         for id in self.index.find(tenant, &named.issuer, whose).await? {
             let by = By { user: None, network: network.to_owned(), request_id: request_id.to_owned() };
             if self.sessions.end(tenant, &id, Ending::Provider, &by).await? {

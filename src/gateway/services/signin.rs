@@ -17,8 +17,8 @@ use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{
-    Begun, Callback, CheckError, Flow, FlowError, Flows, LoginId, ProviderSessions, Refresh, RefreshError, Refreshed, TokenSet,
-    Tokens,
+    Begun, Callback, CheckError, Flow, FlowError, Flows, LoginId, ProviderEntry, ProviderSessions, Refresh, RefreshError,
+    Refreshed, TokenSet, Tokens,
 };
 use crate::gateway::store::{Key, Store};
 use crate::gateway::upstream::identity::{Hint, IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
@@ -159,9 +159,9 @@ impl SignIn {
         Ok((address, begun))
     }
 
-    /// Takes up a callback: the state is used up first, so that whatever happens it cannot be used again.
-    /// How it ended is written down.
-    pub(in crate::gateway) async fn complete(&self, place: Place<'_>, answer: Answer) -> Result<Completed, Failed> {
+    /// Takes up a callback: the state is used up first, so that whatever happens it cannot be used again. One that cannot be
+    /// read is like one that nobody began. How it ended is written down.
+    pub(in crate::gateway) async fn complete(&self, place: Place<'_>, answer: Option<Answer>) -> Result<Completed, Failed> {
         let (tenant, network, request_id) = (place.tenant, place.network, place.request_id);
         let outcome = self.take_up(place, answer).await;
         let (word, event) = match &outcome {
@@ -178,8 +178,9 @@ impl SignIn {
         outcome
     }
 
-    async fn take_up(&self, place: Place<'_>, answer: Answer) -> Result<Completed, Failed> {
+    async fn take_up(&self, place: Place<'_>, answer: Option<Answer>) -> Result<Completed, Failed> {
         let unknown = |why: SignInError| Failed { why, return_to: None };
+        let answer = answer.ok_or_else(|| unknown(SignInError::Stale))?;
         let flow = match self.flows.finish(place.tenant, &answer.state, place.binding).await {
             Ok(Callback::First(flow)) => flow,
             Ok(Callback::Again(return_to)) => return Ok(Completed::Again(return_to)),
@@ -228,7 +229,9 @@ impl SignIn {
         self.tokens.store(&login, &principal, &set).await.map_err(Error::from)?;
         if let Some(origin) = &at_provider {
             let entered = self.provider_sessions.enter(place.tenant, &login, (&issuer, origin)).await;
-            entered.map_err(Error::from)?;
+            if entered.map_err(Error::from)? == ProviderEntry::Ended {
+                return Err(SignInError::Stale);
+            }
         }
         Ok(Completed::New { principal, login, return_to: flow.return_to })
     }

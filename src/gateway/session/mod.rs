@@ -36,7 +36,7 @@ pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows
 pub(in crate::gateway) use self::layer::Layer;
 pub(in crate::gateway) use self::login::{ListedSession, LoginId};
 pub(in crate::gateway) use self::portal::{Portal, SignedIn};
-pub(in crate::gateway) use self::provider_sessions::ProviderSessions;
+pub(in crate::gateway) use self::provider_sessions::{Entry as ProviderEntry, ProviderSessions};
 pub(in crate::gateway) use self::refresh::{
     CheckError, Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenParts, TokenSource,
 };

@@ -3,19 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::signin::{OIDC, STRICT};
+use super::signin::{OIDC, STRICT, identity};
 use crate::support::client::{Answer, Browser, Manners, http};
 use crate::support::eventually;
 use crate::support::openid::now;
 use crate::support::provider::person;
-use crate::support::replicas::{Replica, Replicas, Setup};
-
-fn identity(lines: &str) -> Setup {
-    Setup { identity: lines.to_owned(), ..Setup::default() }
-}
+use crate::support::replicas::{Replica, Replicas};
 
 async fn leave(portal: &str, browser: &mut Browser) -> Answer {
     let page = browser.get(&format!("{portal}/tasks")).await;
@@ -270,6 +267,99 @@ async fn a_logout_token_that_is_not_right_ends_nothing() {
         assert!(!is_signed_in(&replica.url, &browser).await);
         assert!(!replicas.logs().contains(&good));
     }
+}
+
+/// The provider ends a session on one replica while requests of it are in flight on the other; nothing of it may come back.
+async fn nothing_comes_back(tries: usize) {
+    let replicas = Replicas::on_redis_with(2, identity(OIDC)).await;
+    replicas.provider.speak_openid();
+    // Tokens run out at once, so that every request also refreshes them.
+    replicas.provider.state().lifetime = Some(1);
+    replicas.provider.state().latency = Duration::from_millis(20);
+    replicas.service.desk().latency = Duration::from_millis(150);
+    let there = format!("{}/tasks", replicas.all[1].url);
+    for attempt in 0..tries {
+        let session = format!("session-{attempt}");
+        let victim = arrived(&replicas, "8", &session).await;
+        let handle = victim.cookie("localhost", "cardea");
+        let before = replicas.service.desk().calls.len();
+        let slow = join_all((0..3).map(|_| {
+            let (mut tab, url) = (victim.clone(), there.clone());
+            async move { (tab.get(&url).await.status.as_u16(), tab.cookie("localhost", "cardea")) }
+        }));
+        let end = async {
+            let under_way = async || {
+                let desk = replicas.service.desk();
+                (desk.waiting > 0 || desk.calls.len() > before).then_some(())
+            };
+            eventually("a request that is under way", under_way).await;
+            let named = if attempt % 2 == 0 { json!({ "sid": session }) } else { json!({ "sub": "8" }) };
+            let token = replicas.provider.logout_token(Some("logout+jwt"), &named);
+            assert_eq!(logged_out(&replicas.all[0], &token).await.0, 200);
+        };
+        let (answers, ()) = tokio::join!(slow, end);
+        for (status, cookie) in answers {
+            assert!([200, 303, 401].contains(&status), "try {attempt}: {status}");
+            assert!(cookie.is_none() || cookie == handle, "try {attempt}: an answer gave another handle");
+        }
+        for replica in &replicas.all {
+            let dead = async || (!is_signed_in(&replica.url, &victim).await).then_some(());
+            eventually("the end of the session", dead).await;
+            assert!(!is_signed_in(&replica.url, &victim).await, "try {attempt}: what is dead stays dead");
+        }
+    }
+    let redis = replicas.redis.as_ref().unwrap();
+    for kind in ["tokens", "login"] {
+        let left = redis.command(&["KEYS", &format!("*:{kind}:r")]).await;
+        assert!(!left.contains(kind), "of all those sessions something is left: {left}");
+    }
+}
+
+#[tokio::test]
+async fn a_logout_of_the_provider_holds_against_requests_in_flight_on_another_replica() {
+    nothing_comes_back(6).await;
+}
+
+#[tokio::test]
+#[ignore = "takes minutes"]
+async fn a_logout_of_the_provider_holds_two_hundred_times() {
+    nothing_comes_back(200).await;
+}
+
+#[tokio::test]
+async fn a_session_that_the_provider_ended_during_the_sign_in_never_begins() {
+    let replicas = Replicas::on_redis_with(2, identity(OIDC)).await;
+    replicas.provider.speak_openid();
+    for (named, begins) in [
+        (json!({ "sid": "a" }), false),
+        (json!({ "sub": "7", "iat": now() + 20 }), false),
+        (json!({ "sid": "other" }), true),
+        (json!({ "sub": "other", "iat": now() + 20 }), true),
+    ] {
+        replicas.provider.state().person = person("7", "Dora", "member");
+        "a".clone_into(&mut replicas.provider.state().openid.as_mut().unwrap().session);
+        if begins {
+            // The ends of before are remembered for a while.
+            replicas.provider.state().person = person("9", "Nora", "member");
+            "z".clone_into(&mut replicas.provider.state().openid.as_mut().unwrap().session);
+        }
+        replicas.provider.state().userinfo_latency = Duration::from_secs(1);
+        let before = replicas.provider.seen().codes;
+        let mut browser = Browser::new();
+        let arriving = async {
+            let page = browser.sign_in_at(&replicas.all[0].url).await;
+            page.status.as_u16()
+        };
+        let ending = async {
+            eventually("the id token", async || (replicas.provider.seen().codes > before).then_some(())).await;
+            let token = replicas.provider.logout_token(Some("logout+jwt"), &named);
+            logged_out(&replicas.all[1], &token).await.0
+        };
+        let (arrived, ended) = tokio::join!(arriving, ending);
+        assert_eq!((arrived, ended), (if begins { 200 } else { 400 }, 200), "{named}");
+        assert_eq!(is_signed_in(&replicas.all[0].url, &browser).await, begins, "{named}");
+    }
+    replicas.provider.state().userinfo_latency = Duration::ZERO;
 }
 
 #[tokio::test]

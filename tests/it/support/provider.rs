@@ -35,6 +35,8 @@ pub(crate) struct State {
     pub(crate) person: Map<String, Value>,
     /// How long the token endpoint thinks.
     pub(crate) latency: Duration,
+    /// How long userinfo thinks.
+    pub(crate) userinfo_latency: Duration,
     pub(crate) on_code: Grant,
     pub(crate) on_refresh: Grant,
     /// Seconds that an access token lives, as told; `None` tells nothing.
@@ -100,6 +102,7 @@ impl Provider {
         let state = State {
             person: person("7", "Dora", "administrator"),
             latency: Duration::ZERO,
+            userinfo_latency: Duration::ZERO,
             on_code: Grant::Good,
             on_refresh: Grant::Good,
             lifetime: Some(3600),
@@ -175,7 +178,11 @@ impl Provider {
         match head.uri.path() {
             "/oauth/authorize" => self.authorize(&query),
             "/oauth/token" => self.token(form(&String::from_utf8_lossy(&body))).await,
-            "/oauth/userinfo" => self.userinfo(bearer.trim_start_matches("Bearer ")),
+            "/oauth/userinfo" => {
+                let latency = self.state().userinfo_latency;
+                tokio::time::sleep(latency).await;
+                self.userinfo(bearer.trim_start_matches("Bearer "))
+            }
             "/oauth/revoke" => {
                 let token = form(&String::from_utf8_lossy(&body)).remove("token").unwrap_or_default();
                 let mut state = self.state();

@@ -7,7 +7,7 @@ use crate::gateway::domain::identity::{Identity, Origin};
 use crate::platform::hostile::Hostile;
 
 use super::super::reading;
-use super::IdentityError;
+use super::{IdentityError, keys};
 
 /// The longest identifier of a person that is taken.
 const LONGEST_SUBJECT: usize = 255;
@@ -57,7 +57,7 @@ pub(super) fn identity(
 /// Session and person as the id token names them.
 fn origin(proven: &Value) -> Option<Origin> {
     let plain = |name: &str| proven.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
-    Some(Origin { subject: plain("sub")?, session: plain("sid") })
+    Some(Origin { subject: plain("sub")?, session: plain("sid"), told_at: keys::time(proven, "iat").unwrap_or(i64::MAX) })
 }
 
 /// The claim of a path: a key of that whole name, or a way through objects along the dots.

@@ -21,6 +21,8 @@ pub(crate) struct LoggedOut {
     pub session: Option<String>,
     /// `jti`: this token is good once.
     pub id: String,
+    /// `iat`: when the provider said so, in seconds since the epoch by its clock.
+    pub told_at: i64,
 }
 
 /// What the token must say.
@@ -74,5 +76,5 @@ pub(super) fn check(signed: &Signed, expected: Expected<'_>) -> Result<LoggedOut
         return bad("it names neither person nor session");
     }
     let id = text("jti")?.ok_or(IdentityError::BadLogoutToken("it has no id"))?;
-    Ok(LoggedOut { issuer: expected.issuer.to_owned(), subject, session, id })
+    Ok(LoggedOut { issuer: expected.issuer.to_owned(), subject, session, id, told_at: made })
 }

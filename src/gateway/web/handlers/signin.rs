@@ -76,14 +76,11 @@ pub(in crate::gateway) async fn complete(
     services: Data<Services>,
     sessions: Data<Sessions>,
 ) -> Result<HttpResponse, WebError> {
-    let Some(answer) = answer(request.query_string()) else {
-        return failed(&page, stale());
-    };
     let binding = binding(&request, &sessions);
     let network = page.context.network();
     let place = place(&page, &network, binding.as_deref());
     let portal = Portal::of(&request);
-    match services.signin.complete(place, answer).await {
+    match services.signin.complete(place, answer(request.query_string())).await {
         Ok(Completed::New { principal, login, return_to }) => {
             portal.sign_in(principal, login).map_err(|error| WebError::internal(error.to_string()))?;
             let mut answer = see_other(return_to.as_str());
@@ -95,7 +92,7 @@ pub(in crate::gateway) async fn complete(
             Ok(answer)
         }
         Ok(Completed::Again(return_to)) if portal.signed_in().is_some() => Ok(see_other(return_to.as_str())),
-        Ok(Completed::Again(return_to)) => failed(&page, Failed { return_to: Some(return_to), ..stale() }),
+        Ok(Completed::Again(return_to)) => failed(&page, Failed { why: SignInError::Stale, return_to: Some(return_to) }),
         Err(error) => failed(&page, error),
     }
 }
@@ -178,10 +175,6 @@ fn answer(query: &str) -> Option<Answer> {
         error: fields.remove("error"),
         iss: fields.remove("iss"),
     })
-}
-
-const fn stale() -> Failed {
-    Failed { why: SignInError::Stale, return_to: None }
 }
 
 /// A failed sign-in is a page in plain words with a way on, to where one was going.
