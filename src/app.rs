@@ -108,6 +108,9 @@ async fn start(config: Config, clock: Clock, (front, behind): (&Shutdown, &Shutd
     if let Some(settings) = config.gateway {
         let running = Gateway::start(settings, clock, front).await.map_err(|error| failed(&error))?;
         tracing::info!(address = %running.address(), "the gateway accepts requests");
+        if let Some(address) = running.operations() {
+            tracing::info!(%address, "the gateway answers operators");
+        }
     }
     Ok(())
 }

@@ -108,9 +108,10 @@ pub fn scanner_folder(data: &Path) -> PathBuf {
 /// The environment may set any option, yet not open the demo to others.
 fn listens_here(config: &Config) -> Result<(), DemoError> {
     let gateway = config.gateway.as_ref().map(|gateway| gateway.server.listen);
+    let operations = config.gateway.as_ref().and_then(|gateway| gateway.operations.listen);
     let scanner = config.scanner.as_ref().map(|scanner| scanner.listen);
     let idp = config.idp.as_ref().map(|idp| idp.listen);
-    match [gateway, scanner, idp].into_iter().flatten().find(|listen| !listen.ip().is_loopback()) {
+    match [gateway, operations, scanner, idp].into_iter().flatten().find(|listen| !listen.ip().is_loopback()) {
         Some(listen) => Err(DemoError::NotLoopback(listen.ip())),
         None => Ok(()),
     }

@@ -39,7 +39,7 @@ use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, Tok
 use super::store::{RedisSettings, Store};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
-use super::web::server::{Callers, Parts};
+use super::web::server::{Callers, Guard, Parts};
 use super::web::site::Sites;
 use crate::config::gateway::{Backend, Gateway as Settings, Tenant};
 use crate::platform::clock::Clock;
@@ -82,6 +82,7 @@ impl<'a> Base<'a> {
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
             limits: self.settings.limits.clone(),
+            guard: Guard::new(self.audit.clone(), self.settings.audit.cross_site_per_minute),
         })
     }
 
@@ -135,7 +136,7 @@ fn services(base: &Base<'_>) -> Services {
         chains,
         components: Components::new(credentials.clone(), tasks.clone()),
         groups: Groups::new(tasks.clone()),
-        health: Health(store.clone()),
+        health: Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() },
         home: Home::new(tasks.clone()),
         keys: Keys::new(credentials.clone(), vault.clone()),
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
