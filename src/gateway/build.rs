@@ -36,7 +36,7 @@ use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
 use super::services::uploads::Uploads;
 use super::session::{self, CookieSettings, Flows, RefreshSettings, Sessions, TokenSource, Tokens};
-use super::store::{RedisSettings, Store};
+use super::store::{OpenError, RedisSettings, Store};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
 use super::web::server::{Callers, Guard, Parts};
@@ -69,8 +69,7 @@ impl<'a> Base<'a> {
         let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
         let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
-        let kept = Duration::from_hours(24 * settings.audit.days);
-        let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), (kept, settings.audit.waiting), shutdown);
+        let audit = audit(settings, (&store, &ring), clock, shutdown);
         Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit })
     }
 
@@ -106,6 +105,22 @@ impl<'a> Base<'a> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The audit trails alone, and the tenants that have one.
+pub(in crate::gateway) fn trails(
+    settings: &Settings,
+    clock: &Clock,
+    shutdown: &Shutdown,
+) -> Result<(Audit, Vec<TenantId>), StartError> {
+    let ring = Arc::new(ring(settings)?);
+    let store = store(settings, clock, shutdown)?;
+    Ok((audit(settings, (&store, &ring), clock, shutdown), tenants(settings)?.into_keys().collect()))
+}
+
+fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock, shutdown: &Shutdown) -> Audit {
+    let kept = Duration::from_hours(24 * settings.audit.days);
+    Audit::new(store.clone(), Arc::clone(ring), clock.clone(), (kept, settings.audit.waiting), shutdown)
 }
 
 fn services(base: &Base<'_>) -> Services {
@@ -208,7 +223,10 @@ fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Stor
             Store::redis(&redis, shutdown)
         }
     };
-    opened.map_err(|error| StartError::Store(error.to_string()))
+    opened.map_err(|error| match error {
+        OpenError::InUse(_) => StartError::StoreInUse(error.to_string()),
+        _ => StartError::Store(error.to_string()),
+    })
 }
 
 fn trusted(settings: &Settings) -> Result<Arc<[Network]>, StartError> {

@@ -8,6 +8,7 @@ mod operations;
 mod services;
 mod session;
 mod store;
+mod trails;
 mod upstream;
 mod vault;
 mod web;
@@ -18,6 +19,7 @@ use tokio::sync::oneshot;
 
 use self::operations::MetricsPage;
 use self::services::health::Health;
+pub use self::trails::{TrailError, TrailReport};
 use crate::config::gateway::Gateway as Settings;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -57,6 +59,9 @@ pub enum StartError {
     Settings(String),
     #[error("the gateway cannot use its store: {0}")]
     Store(String),
+    /// The embedded store is open in another process.
+    #[error("the gateway cannot use its store: {0}")]
+    StoreInUse(String),
 }
 
 impl Gateway {

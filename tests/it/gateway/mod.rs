@@ -1,6 +1,10 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod audit;
+mod cross_site;
+mod hosts;
 mod oidc;
+mod operations;
 mod refresh;
 mod restart;
 mod security;
