@@ -34,9 +34,11 @@ COPY LICENSE /usr/share/doc/cardea/LICENSE
 USER 10001
 WORKDIR /var/lib/cardea
 VOLUME /var/lib/cardea
-EXPOSE 8080
+# 8080 is for users. 9090 is for operators (/metrics, /livez, /readyz): publish it to their network only.
+EXPOSE 8080 9090
 # Mount the settings and the secrets; see config/production.example.toml.
 ENV CARDEA__GATEWAY__SERVER__LISTEN=0.0.0.0:8080
+ENV CARDEA__GATEWAY__OPERATIONS__LISTEN=0.0.0.0:9090
 HEALTHCHECK --interval=10s --timeout=6s --start-period=10s --retries=3 \
   CMD ["cardea", "healthcheck", "--config", "/etc/cardea/cardea.toml"]
 ENTRYPOINT ["cardea"]

@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::config::{self, Config, Kind, Problems, Sources};
 use crate::demo::{self, Demo, DemoError};
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, StartError, TrailError};
 use crate::idp::Idp;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -23,6 +23,8 @@ use crate::scanner::{self, Scanner};
 const DRAIN_SLACK: Duration = Duration::from_secs(5);
 /// How long a health check may take.
 const HEALTH_LIMIT: Duration = Duration::from_secs(5);
+/// What to do about an embedded store that is open.
+const END_FIRST: &str = "Its store is one file for one process: end it first, then ask again.";
 /// What is read of its answer: the status line is in it.
 const HEALTH_ANSWER: usize = 512;
 
@@ -108,6 +110,9 @@ async fn start(config: Config, clock: Clock, (front, behind): (&Shutdown, &Shutd
     if let Some(settings) = config.gateway {
         let running = Gateway::start(settings, clock, front).await.map_err(|error| failed(&error))?;
         tracing::info!(address = %running.address(), "the gateway accepts requests");
+        if let Some(address) = running.operations() {
+            tracing::info!(%address, "the gateway answers operators");
+        }
     }
     Ok(())
 }
@@ -171,6 +176,56 @@ fn scanner_data(of: &Advisories, environment: Environment) -> Result<PathBuf, Fa
             config.scanner.map(|scanner| scanner.data).ok_or_else(|| Failure::Run("no scanner is configured".to_owned()))
         }
     }
+}
+
+/// Whose audit trails a command is about.
+pub enum Trails {
+    /// The demo's that has run on this data folder.
+    Demo(PathBuf),
+    /// Those of the gateway in this configuration file.
+    Configured(PathBuf),
+}
+
+/// Checks the audit trail of one tenant, or of all: one line for each.
+///
+/// # Errors
+/// When one is not as it was written, with the same lines; or when one cannot be read.
+pub fn verify_audit(of: &Trails, tenant: Option<&str>, environment: Environment) -> Result<String, Failure> {
+    let report = with_trails(of, environment, async |settings, clock| Gateway::verify_audit(settings, clock, tenant).await)?;
+    if report.is_whole() { Ok(report.to_string()) } else { Err(Failure::Run(format!("an audit trail is broken\n{report}"))) }
+}
+
+/// The newest events of the audit trail of one tenant, or of all, as JSON: one on each line.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn list_audit(of: &Trails, tenant: Option<&str>, last: usize, environment: Environment) -> Result<String, Failure> {
+    with_trails(of, environment, async |settings, clock| Gateway::list_audit(settings, clock, tenant, last).await)
+}
+
+fn with_trails<T>(
+    of: &Trails,
+    environment: Environment,
+    look: impl AsyncFnOnce(&config::gateway::Gateway, &Clock) -> Result<T, TrailError>,
+) -> Result<T, Failure> {
+    let (config, _demo) = match of {
+        Trails::Configured(file) => (config::load(Kind::Serve, &Sources { file: Some(file), own: None, environment })?, None),
+        Trails::Demo(folder) => {
+            let demo = Demo::reopen(folder, environment).map_err(|error| match error {
+                DemoError::FolderBusy(folder) => Failure::Run(format!("a demo is running on {}. {END_FIRST}", folder.display())),
+                other => Failure::from(other),
+            })?;
+            (demo.config.clone(), Some(demo))
+        }
+    };
+    let settings = config.gateway.ok_or_else(|| Failure::Run("no gateway is configured".to_owned()))?;
+    let looked = runtime()?.block_on(look(&settings, &Clock::system()));
+    looked.map_err(|error| match error {
+        TrailError::Start(StartError::StoreInUse(_)) => {
+            Failure::Run(format!("a gateway is running on {}. {END_FIRST}", settings.store.path.display()))
+        }
+        other => Failure::Run(other.to_string()),
+    })
 }
 
 /// Serves one analysis to the scanning service that started this process, over standard input and output.

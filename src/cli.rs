@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use url::Url;
 
-use crate::app::{self, Advisories, Environment, Failure};
+use crate::app::{self, Advisories, Environment, Failure, Trails};
 use crate::demo::Options;
 use crate::platform::console;
 
@@ -34,6 +34,9 @@ enum Command {
     /// The scanning service's knowledge of weaknesses
     #[command(subcommand)]
     Advisories(AdvisoryCommand),
+    /// What the gateway has written down: who signed in, what ended, what was refused
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Analyse one archive for the scanning service, which starts this itself
     #[command(hide = true)]
     AnalyzeArchive,
@@ -94,6 +97,36 @@ struct AdvisoriesOf {
     config: Option<PathBuf>,
 }
 
+#[derive(Subcommand)]
+enum AuditCommand {
+    /// Check that nothing was changed, removed or put in between; exit code 1 when something was
+    Verify {
+        #[command(flatten)]
+        of: TrailsOf,
+    },
+    /// Print the newest events, oldest first, one JSON object on each line
+    List {
+        /// How many of each tenant
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        last: usize,
+        #[command(flatten)]
+        of: TrailsOf,
+    },
+}
+
+#[derive(Args)]
+struct TrailsOf {
+    /// Only this tenant
+    #[arg(long, value_name = "ID")]
+    tenant: Option<String>,
+    /// Data folder of the demo [default: the demo's own]
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    data: Option<PathBuf>,
+    /// Settings of a gateway
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
 #[derive(Args)]
 struct ConfigFile {
     /// Settings in TOML; options set as CARDEA__SECTION__KEY in the environment win over it
@@ -142,6 +175,16 @@ fn execute(command: Command) -> Result<(), Failure> {
             console::print(&app::advisory_status(&advisories(of)?, environment())?);
             Ok(())
         }
+        Command::Audit(AuditCommand::Verify { of }) => {
+            let tenant = of.tenant.clone();
+            console::print(&app::verify_audit(&trails(of)?, tenant.as_deref(), environment())?);
+            Ok(())
+        }
+        Command::Audit(AuditCommand::List { last, of }) => {
+            let tenant = of.tenant.clone();
+            console::print(&app::list_audit(&trails(of)?, tenant.as_deref(), last, environment())?);
+            Ok(())
+        }
         // It has exit codes of its own.
         Command::AnalyzeArchive => Ok(()),
         Command::CheckConfig(file) => {
@@ -157,6 +200,14 @@ fn advisories(of: AdvisoriesOf) -> Result<Advisories, Failure> {
         (Some(file), _) => Ok(Advisories::Configured(file)),
         (None, Some(folder)) => Ok(Advisories::Demo(folder)),
         (None, None) => data_folder().map(Advisories::Demo),
+    }
+}
+
+fn trails(of: TrailsOf) -> Result<Trails, Failure> {
+    match (of.config, of.data) {
+        (Some(file), _) => Ok(Trails::Configured(file)),
+        (None, Some(folder)) => Ok(Trails::Demo(folder)),
+        (None, None) => data_folder().map(Trails::Demo),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use crate::platform::secret::Secret;
@@ -18,6 +19,7 @@ pub struct Gateway {
     pub limits: Limits,
     pub drafts: Drafts,
     pub audit: Audit,
+    pub operations: Operations,
     /// By tenant id.
     pub tenants: BTreeMap<String, Tenant>,
 }
@@ -91,6 +93,15 @@ pub struct Audit {
     pub days: u64,
     /// Events that may wait for a store that is away.
     pub waiting: usize,
+    /// Refused changes of other sites that are written down for each tenant and minute.
+    pub cross_site_per_minute: NonZeroU32,
+}
+
+/// What operators ask.
+#[derive(Clone, Debug)]
+pub struct Operations {
+    /// Address of metrics and probes; `None` when there is none.
+    pub listen: Option<SocketAddr>,
 }
 
 #[derive(Clone, Debug)]

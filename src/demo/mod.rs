@@ -6,7 +6,7 @@ mod secrets;
 mod settings;
 mod sheet;
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use crate::config::{self, Config, Kind, Problems, Sources};
@@ -15,6 +15,8 @@ pub use folder::Folder;
 pub use settings::Addresses;
 
 const SCANNER_FOLDER: &str = "scanner";
+/// Where a demo is when nobody says otherwise.
+const DEFAULT_PORT: u16 = 8080;
 
 /// What the command line may choose.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ pub enum DemoError {
     CannotListen { address: SocketAddr, error: std::io::Error },
     #[error("another demo is running on {0}.\nEnd it first, or give this one a folder of its own with --data DIR")]
     FolderBusy(PathBuf),
+    #[error("no demo has run on {0} yet.\nName the folder of one with --data DIR")]
+    NoDemo(PathBuf),
     #[error("the data folder {path} cannot be used: {reason}\nChoose another one with --data DIR")]
     Folder { path: PathBuf, reason: String },
     #[error(
@@ -85,6 +89,24 @@ impl Demo {
         Ok(Self { config, addresses, folder })
     }
 
+    /// What a demo has left in its data folder, for commands that look at it while no demo runs there.
+    ///
+    /// # Errors
+    /// [`DemoError::NoDemo`] when there is nothing, [`DemoError::FolderBusy`] while one runs.
+    pub fn reopen(data: &Path, environment: Vec<(String, String)>) -> Result<Self, DemoError> {
+        if !secrets::are_in(data) {
+            return Err(DemoError::NoDemo(data.to_owned()));
+        }
+        let listen = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let options = Options { listen, port: 0, data: data.to_owned(), redirect_uris: Vec::new(), frame_ancestors: Vec::new() };
+        let addresses = Addresses::new(listen, DEFAULT_PORT);
+        let folder = Folder::open(data)?;
+        let secrets = secrets::Secrets::load_or_make(&folder)?;
+        let own = settings::table(&options, &addresses, &folder, &secrets)?;
+        let config = config::load(Kind::Demo, &Sources { file: None, own: Some(own), environment })?;
+        Ok(Self { config, addresses, folder })
+    }
+
     /// The line for scripts: printed when all parts accept requests.
     #[must_use]
     pub fn ready(&self) -> String {
@@ -108,9 +130,10 @@ pub fn scanner_folder(data: &Path) -> PathBuf {
 /// The environment may set any option, yet not open the demo to others.
 fn listens_here(config: &Config) -> Result<(), DemoError> {
     let gateway = config.gateway.as_ref().map(|gateway| gateway.server.listen);
+    let operations = config.gateway.as_ref().and_then(|gateway| gateway.operations.listen);
     let scanner = config.scanner.as_ref().map(|scanner| scanner.listen);
     let idp = config.idp.as_ref().map(|idp| idp.listen);
-    match [gateway, scanner, idp].into_iter().flatten().find(|listen| !listen.ip().is_loopback()) {
+    match [gateway, operations, scanner, idp].into_iter().flatten().find(|listen| !listen.ip().is_loopback()) {
         Some(listen) => Err(DemoError::NotLoopback(listen.ip())),
         None => Ok(()),
     }

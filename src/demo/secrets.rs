@@ -2,6 +2,7 @@
 //! lacks is made and added.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -38,6 +39,11 @@ struct Stored {
 struct StoredTenant {
     client_secret: Option<String>,
     sk: Option<String>,
+}
+
+/// Whether a demo has kept its secrets in this folder.
+pub(super) fn are_in(folder: &Path) -> bool {
+    folder.join(FILE).is_file()
 }
 
 impl Secrets {

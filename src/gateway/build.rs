@@ -39,10 +39,10 @@ use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
 use super::services::uploads::Uploads;
 use super::session::{self, CookieSettings, Flows, ProviderSessions, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
-use super::store::{RedisSettings, Store};
+use super::store::{OpenError, RedisSettings, Store};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
-use super::web::server::{Callers, Parts};
+use super::web::server::{Callers, Guard, Parts};
 use super::web::site::Sites;
 use crate::config::gateway::{Backend, Gateway as Settings, Tenant};
 use crate::platform::clock::Clock;
@@ -73,8 +73,7 @@ impl<'a> Base<'a> {
         let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
         let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
-        let kept = Duration::from_hours(24 * settings.audit.days);
-        let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), (kept, settings.audit.waiting), shutdown);
+        let audit = audit(settings, (&store, &ring), clock, shutdown);
         let sessions = sessions(settings, (&store, &ring), (clock, &audit), shutdown)?;
         Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions })
     }
@@ -87,6 +86,7 @@ impl<'a> Base<'a> {
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
             limits: self.settings.limits.clone(),
+            guard: Guard::new(self.audit.clone(), self.settings.audit.cross_site_per_minute),
         })
     }
 
@@ -110,6 +110,22 @@ impl<'a> Base<'a> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The audit trails alone, and the tenants that have one.
+pub(in crate::gateway) fn trails(
+    settings: &Settings,
+    clock: &Clock,
+    shutdown: &Shutdown,
+) -> Result<(Audit, Vec<TenantId>), StartError> {
+    let ring = Arc::new(ring(settings)?);
+    let store = store(settings, clock, shutdown)?;
+    Ok((audit(settings, (&store, &ring), clock, shutdown), tenants(settings)?.into_keys().collect()))
+}
+
+fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock, shutdown: &Shutdown) -> Audit {
+    let kept = Duration::from_hours(24 * settings.audit.days);
+    Audit::new(store.clone(), Arc::clone(ring), clock.clone(), (kept, settings.audit.waiting), shutdown)
 }
 
 fn services(base: &Base<'_>) -> Services {
@@ -144,7 +160,7 @@ fn services(base: &Base<'_>) -> Services {
         chains,
         components: Components::new(credentials.clone(), tasks.clone()),
         groups: Groups::new(tasks.clone(), settings.limits.group_files),
-        health: Health(store.clone()),
+        health: Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() },
         home: Home::new(tasks.clone()),
         keys: Keys::new(credentials.clone(), vault.clone()),
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
@@ -251,7 +267,10 @@ fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Stor
             Store::redis(&redis, shutdown)
         }
     };
-    opened.map_err(|error| StartError::Store(error.to_string()))
+    opened.map_err(|error| match error {
+        OpenError::InUse(_) => StartError::StoreInUse(error.to_string()),
+        _ => StartError::Store(error.to_string()),
+    })
 }
 
 fn trusted(settings: &Settings) -> Result<Arc<[Network]>, StartError> {

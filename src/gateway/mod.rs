@@ -4,15 +4,22 @@
 mod audit;
 mod build;
 mod domain;
+mod operations;
 mod services;
 mod session;
 mod store;
+mod trails;
 mod upstream;
 mod vault;
 mod web;
 
 use std::net::{SocketAddr, TcpListener};
 
+use tokio::sync::oneshot;
+
+use self::operations::MetricsPage;
+use self::services::health::Health;
+pub use self::trails::{TrailError, TrailReport};
 use crate::config::gateway::Gateway as Settings;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -24,6 +31,7 @@ pub struct Gateway;
 #[derive(Debug)]
 pub struct Running {
     address: SocketAddr,
+    operations: Option<SocketAddr>,
 }
 
 impl Running {
@@ -32,6 +40,12 @@ impl Running {
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
+
+    /// Where operators ask, when that is on.
+    #[must_use]
+    pub const fn operations(&self) -> Option<SocketAddr> {
+        self.operations
+    }
 }
 
 /// Why the gateway could not start. Each is one plain sentence.
@@ -39,10 +53,15 @@ impl Running {
 pub enum StartError {
     #[error("the gateway cannot listen on {0}: {1}")]
     Listen(SocketAddr, std::io::Error),
+    #[error("the operations listener cannot start: {0}")]
+    Operations(String),
     #[error("the gateway's settings cannot be used: {0}")]
     Settings(String),
     #[error("the gateway cannot use its store: {0}")]
     Store(String),
+    /// The embedded store is open in another process.
+    #[error("the gateway cannot use its store: {0}")]
+    StoreInUse(String),
 }
 
 impl Gateway {
@@ -53,10 +72,14 @@ impl Gateway {
     /// See [`StartError`].
     pub async fn start(settings: Settings, clock: Clock, shutdown: &Shutdown) -> Result<Running, StartError> {
         let listen = |error| StartError::Listen(settings.server.listen, error);
-        let listener = TcpListener::bind(settings.server.listen).map_err(listen)?;
+        let listener = bind(settings.server.listen)?;
+        let operations = settings.operations.listen.map(bind).transpose()?;
         let base = build::Base::new(&settings, &clock, shutdown)?;
         base.first_keys().await;
         let parts = base.parts()?;
+        let health = parts.services.health.clone();
+        let (serving, served) = oneshot::channel::<()>();
+        let operations = operations.map(|listener| operate(listener, health, &clock, (shutdown, served))).transpose()?;
         let (server, address) = web::server::serve(listener, parts, &settings).map_err(listen)?;
         let handle = server.handle();
         let ended = shutdown.clone();
@@ -65,12 +88,43 @@ impl Gateway {
                 tracing::error!(%error, "the gateway ended");
             }
             ended.begin();
+            drop(serving);
         });
         let ending = shutdown.clone();
         shutdown.spawn(async move {
             ending.begun().await;
             handle.stop(true).await;
         });
-        Ok(Running { address })
+        Ok(Running { address, operations })
     }
+}
+
+fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).map_err(|error| StartError::Listen(address, error))
+}
+
+/// Starts the operations listener. It ends after the portal's own, so that operators see the end up to its end: `served` is
+/// closed then.
+fn operate(
+    listener: TcpListener,
+    health: Health,
+    clock: &Clock,
+    (shutdown, served): (&Shutdown, oneshot::Receiver<()>),
+) -> Result<SocketAddr, StartError> {
+    let page = MetricsPage::start(clock.now(), shutdown).map_err(|error| StartError::Operations(error.to_string()))?;
+    shutdown.spawn(health.clone().watch());
+    let shown = web::operations::Operations { health, page };
+    let started = web::operations::serve(listener, shown).map_err(|error| StartError::Operations(error.to_string()));
+    let (server, address) = started?;
+    let handle = server.handle();
+    shutdown.spawn(async move {
+        if let Err(error) = server.await {
+            tracing::error!(%error, "the operations listener ended");
+        }
+    });
+    shutdown.spawn(async move {
+        let _ = served.await;
+        handle.stop(false).await;
+    });
+    Ok(address)
 }

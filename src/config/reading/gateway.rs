@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Backend, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Profile, PublicAuth, SealingKey,
-    Server, Service, Session, Store, Tenant, Upstream,
+    Audit, Backend, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth,
+    SealingKey, Server, Service, Session, Store, Tenant, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -31,12 +32,17 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         limits: section.table("limits", limits),
         drafts: section.table("drafts", drafts),
         audit: section.table("audit", audit),
+        operations: section.table("operations", operations),
         tenants: section.each("tenants", &defaults, tenant),
     };
     keys_fit(section, &gateway.keys);
     tenants_fit(section, &gateway.tenants);
     cookie_fits(section, &gateway);
     lease_fits(section, &gateway);
+    if gateway.operations.listen.is_some_and(|listen| listen == gateway.server.listen && listen.port() != 0) {
+        let hint = "the portal listens there: metrics and portal do not share an address";
+        section.problem("operations.listen", "is the address of server.listen", hint);
+    }
     gateway
 }
 
@@ -96,7 +102,16 @@ fn store(section: &mut Section<'_>) -> Store {
 }
 
 fn audit(section: &mut Section<'_>) -> Audit {
-    Audit { days: section.number("days", 1..=36_500), waiting: section.number("waiting", 1..=1_000_000) }
+    Audit {
+        days: section.number("days", 1..=36_500),
+        waiting: section.number("waiting", 1..=1_000_000),
+        cross_site_per_minute: NonZeroU32::new(section.number("cross_site_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
+    }
+}
+
+fn operations(section: &mut Section<'_>) -> Operations {
+    let or_off = |text: &str| if text.is_empty() { Some(None) } else { checks::listen(text).map(Some) };
+    Operations { listen: section.parsed("listen", "an address and port such as 127.0.0.1:9090, or nothing", or_off) }
 }
 
 fn key(section: &mut Section<'_>) -> SealingKey {

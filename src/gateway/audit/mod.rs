@@ -67,6 +67,11 @@ impl Audit {
         }
     }
 
+    /// How many events wait for the store, the one that is being written not counted.
+    pub(in crate::gateway) fn waiting(&self) -> usize {
+        self.inbox.max_capacity() - self.inbox.capacity()
+    }
+
     /// The newest events of a tenant before `before` (the newest of all for `None`), newest first, at most `count`.
     pub(in crate::gateway) async fn list(
         &self,

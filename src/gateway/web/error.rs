@@ -116,6 +116,15 @@ impl WebError {
         )
     }
 
+    pub(in crate::gateway) fn unsupported_media_type(words: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "This cannot be read here",
+            words,
+            "Go back and use the links and buttons of the page.",
+        )
+    }
+
     pub(in crate::gateway) fn too_large(words: impl Into<String>) -> Self {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,

@@ -7,6 +7,7 @@ mod error;
 mod extract;
 mod handlers;
 pub(in crate::gateway) mod middleware;
+pub(in crate::gateway) mod operations;
 mod page;
 mod routes;
 pub(in crate::gateway) mod server;

@@ -8,6 +8,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{Data, PayloadConfig};
 use actix_web::{App, HttpServer};
 
+pub(in crate::gateway) use super::middleware::csrf::Guard;
 pub(in crate::gateway) use super::middleware::request::Callers;
 use super::middleware::{csrf, error_page, headers, request, tenant};
 use super::routes;
@@ -24,6 +25,7 @@ pub(in crate::gateway) struct Parts {
     pub(in crate::gateway) sites: Sites,
     pub(in crate::gateway) callers: Callers,
     pub(in crate::gateway) limits: Limits,
+    pub(in crate::gateway) guard: Guard,
 }
 
 /// A server on `listener`, not yet awaited, and its address. The caller handles signals.
@@ -35,7 +37,7 @@ pub(in crate::gateway) fn serve(
     let address = listener.local_addr()?;
     let form_bytes = parts.limits.form_bytes;
     let factory = move || {
-        let Parts { services, sessions, sites, callers, limits } = parts.clone();
+        let Parts { services, sessions, sites, callers, limits, guard } = parts.clone();
         // The last wrapped runs first: see `middleware`.
         App::new()
             .app_data(PayloadConfig::new(form_bytes))
@@ -45,7 +47,7 @@ pub(in crate::gateway) fn serve(
             .configure(routes::all)
             .wrap(from_fn(error_page::note_reader))
             .wrap(sessions.layer())
-            .wrap(from_fn(csrf::csrf))
+            .wrap(from_fn(move |request, next| csrf::csrf(guard.clone(), request, next)))
             .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
             .wrap(from_fn(error_page::error_page))
             .wrap(from_fn(headers::headers))

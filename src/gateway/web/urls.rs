@@ -82,6 +82,8 @@ pub(in crate::gateway) const ASSET: &str = "/assets/{name}";
 pub(in crate::gateway) const LIVEZ: &str = "/livez";
 pub(in crate::gateway) const READYZ: &str = "/readyz";
 pub(in crate::gateway) const HEALTHZ: &str = "/healthz";
+/// On the operations listener only.
+pub(in crate::gateway) const METRICS: &str = "/metrics";
 
 /// Pages a sign-in may return to. Everything else returns to the home page.
 pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[

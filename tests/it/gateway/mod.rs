@@ -1,7 +1,11 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod audit;
+mod cross_site;
 mod ended;
+mod hosts;
 mod oidc;
+mod operations;
 mod refresh;
 mod restart;
 mod return_to;

@@ -207,6 +207,14 @@ impl Replica {
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     }
 
+    /// Asks the process to end and waits until it has.
+    pub(crate) async fn finish(&mut self) {
+        self.terminate();
+        let mut process = self.process.take().unwrap();
+        let status = eventually("the end of the gateway", async || process.try_wait().unwrap()).await;
+        assert!(status.success(), "{status}: {}", self.log());
+    }
+
     /// Everything it has printed until now.
     pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap().clone()

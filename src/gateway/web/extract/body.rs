@@ -1,9 +1,10 @@
-//! JSON that our own script sends, read up to a limit. What is wrong with it is told without its content.
+//! JSON that our own script sends, and says that it sends, read up to a limit. What is wrong with it is told without its content.
 
 use std::future::{Ready, ready};
 use std::time::Duration;
 
 use actix_web::dev::Payload;
+use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
 use futures_util::StreamExt as _;
@@ -13,6 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::config::gateway::Limits;
 use crate::gateway::web::error::WebError;
+use crate::gateway::web::middleware::csrf::count;
 
 /// A body that was not read yet.
 pub(in crate::gateway) struct JsonBody {
@@ -28,8 +30,18 @@ impl FromRequest for JsonBody {
         let Some(limits) = request.app_data::<Data<Limits>>() else {
             return ready(Err(WebError::internal("the limits are not known to the server")));
         };
+        if !is_json(request) {
+            count("media_type");
+            return ready(Err(WebError::unsupported_media_type("Only JSON is taken here. Nothing was saved.")));
+        }
         ready(Ok(Self { payload: payload.take(), idle: Duration::from_secs(limits.body_idle_seconds) }))
     }
+}
+
+/// Whether the body says that it is JSON. A form of another site can send text, forms and files, but not this.
+fn is_json(request: &HttpRequest) -> bool {
+    let media = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
 impl JsonBody {

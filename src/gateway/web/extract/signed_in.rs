@@ -9,6 +9,7 @@ use crate::gateway::services::Actor;
 use crate::gateway::session::Portal;
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::WebError;
+use crate::gateway::web::middleware::csrf::count;
 use crate::gateway::web::urls;
 
 /// Who acts. Without a session the browser is sent to sign in and comes back to the page it wanted.
@@ -66,5 +67,6 @@ pub(in crate::gateway::web) fn check(request: &HttpRequest, sent: &str) -> Resul
     if user.csrf_matches(sent) {
         return Ok(());
     }
+    count("token");
     Err(WebError::forbidden("The form is older than your session. Load its page again and send it once more."))
 }

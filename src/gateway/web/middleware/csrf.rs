@@ -1,5 +1,9 @@
 //! Refuses changes that another site started: Fetch-Metadata first, `Origin` where a browser does not send it.
-//! A neighbour (`same-site`) is not trusted. Forms of signed-in pages carry a token besides (`extract::form`).
+//! A neighbour (`same-site`) is not trusted. Forms of signed-in pages carry a token besides (`extract::form`), requests of our
+//! script carry it in a header. What is refused is counted and written down.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -7,30 +11,66 @@ use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
 use actix_web::{Error, ResponseError as _};
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::audit::{Deed, Event};
+use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::urls;
 
+/// Where refusals are written down. Nobody has to be signed in to cause one, so each tenant has so many a minute in its audit
+/// trail and no more: what comes beyond is counted only.
+#[derive(Clone)]
+pub(in crate::gateway) struct Guard {
+    audit: Audit,
+    allowance: Arc<DefaultKeyedRateLimiter<TenantId>>,
+}
+
+impl Guard {
+    pub(in crate::gateway) fn new(audit: Audit, per_minute: NonZeroU32) -> Self {
+        Self { audit, allowance: Arc::new(RateLimiter::keyed(Quota::per_minute(per_minute))) }
+    }
+
+    fn refused(&self, context: &Context, signal: &'static str) {
+        count(signal);
+        if let Some(site) = &context.site
+            && self.allowance.check_key(&site.tenant).is_ok()
+        {
+            let event = Event::new(Deed::CrossSite, signal).from(&context.network(), &context.request_id);
+            self.audit.record(&site.tenant, event);
+        }
+    }
+}
+
+/// Counts a change that was not made.
+pub(in crate::gateway) fn count(signal: &'static str) {
+    metrics::counter!("cardea_csrf_block_total", "signal" => signal).increment(1);
+}
+
 pub(in crate::gateway) async fn csrf(
+    guard: Guard,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     // The back channel is no browser's: no cookie counts there, the provider's signature does.
     let by_provider = request.path() == urls::BACKCHANNEL_LOGOUT;
     let safe = by_provider || matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    let origin = Context::of(request.request()).origin;
-    if safe || comes_from(&origin, request.headers()) {
+    let context = Context::of(request.request());
+    let Some(signal) = foreign(&context.origin, request.headers()).filter(|_| !safe) else {
         return Ok(next.call(request).await?.map_into_boxed_body());
-    }
+    };
+    guard.refused(&context, signal);
     let words = "The change was started from another place than this portal, so it was not made.";
     Ok(request.into_response(WebError::forbidden(words).error_response()))
 }
 
-/// Whether the browser says that `own` itself started the request.
-fn comes_from(own: &str, headers: &HeaderMap) -> bool {
-    match headers.get("sec-fetch-site") {
-        Some(site) => site == "same-origin",
-        None => headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().eq_ignore_ascii_case(own.as_bytes())),
+/// What shows that another place than `own` started the request, or that nothing shows the contrary.
+fn foreign(own: &str, headers: &HeaderMap) -> Option<&'static str> {
+    match (headers.get("sec-fetch-site"), headers.get(ORIGIN)) {
+        (Some(site), _) => (site != "same-origin").then_some("fetch_site"),
+        (None, Some(origin)) => (!origin.as_bytes().eq_ignore_ascii_case(own.as_bytes())).then_some("origin"),
+        (None, None) => Some("nothing"),
     }
 }

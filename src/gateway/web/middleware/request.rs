@@ -2,10 +2,12 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest};
 use tracing::Instrument as _;
@@ -37,7 +39,7 @@ pub(in crate::gateway) async fn request(
     let client = network::client(peer, &forwarded.join(","), &callers.trusted);
     let context = Context { request_id: request_id.clone(), client, site: None, origin: String::new() };
     let span = tracing::info_span!("request", id = %request_id, tenant = tracing::field::Empty);
-    let started = callers.clock.now();
+    let (started, began) = (callers.clock.now(), Instant::now());
     let method = request.method().clone();
     let caller = context.network();
     request.extensions_mut().insert(context);
@@ -46,6 +48,7 @@ pub(in crate::gateway) async fn request(
         if let Ok(value) = HeaderValue::from_str(&request_id) {
             answer.headers_mut().insert(REQUEST_ID, value);
         }
+        measure(&method, answer.request(), answer.status(), began.elapsed());
         let took = callers.clock.now().since(started).as_millis();
         let path = Hostile::from(log_path(answer.request())).log();
         tracing::info!(%method, path, status = answer.status().as_u16(), took_ms = took, caller, "answered");
@@ -53,6 +56,21 @@ pub(in crate::gateway) async fn request(
     }
     .instrument(span)
     .await
+}
+
+/// Counts an answer by the pattern of its route: an address may hold a share id, and addresses are without number.
+fn measure(method: &Method, request: &HttpRequest, status: StatusCode, took: Duration) {
+    let route = request.match_pattern().unwrap_or_else(|| "none".to_owned());
+    let method = match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        // A method may be any word.
+        _ => "other",
+    };
+    let labels = [("route", route.clone()), ("method", method.to_owned()), ("status", status.as_str().to_owned())];
+    metrics::counter!("cardea_http_requests_total", &labels).increment(1);
+    metrics::histogram!("cardea_http_request_seconds", "route" => route, "method" => method).record(took);
 }
 
 /// Share ids are capabilities: of a share's address only the pattern is written, of an address that leads nowhere only the

@@ -47,11 +47,16 @@ pub(in crate::gateway) async fn tenant(
     Ok(next.call(request).await?.map_into_boxed_body())
 }
 
-/// The one `Host` of the request; with HTTP/2 it is the authority.
+/// The one `Host` of the request; with HTTP/2 it is the authority. A request that names two different ones (RFC 9112, 3.2.2)
+/// names none.
 fn host(request: &ServiceRequest) -> Option<String> {
     let mut named = request.headers().get_all(HOST);
     match (named.next(), named.next()) {
-        (Some(host), None) => host.to_str().ok().map(str::to_owned),
+        (Some(host), None) => {
+            let host = host.to_str().ok()?;
+            let other = request.uri().authority().filter(|authority| !authority.as_str().eq_ignore_ascii_case(host));
+            other.is_none().then(|| host.to_owned())
+        }
         (None, None) => request.uri().authority().map(ToString::to_string),
         _ => None,
     }

@@ -1,0 +1,161 @@
+//! The audit trail from outside: events are in the log and in the store, and whoever changes the store is found out.
+
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::support::client::{Browser, Manners};
+use crate::support::demo::cardea;
+use crate::support::eventually;
+use crate::support::provider::Grant;
+use crate::support::replicas::{Replica, Replicas};
+
+/// Runs `cardea audit` with the settings of a gateway.
+fn audit(replica: &Replica, arguments: &[&str]) -> Output {
+    let mut command = cardea();
+    command.arg("audit").args(arguments).args(["--config", "cardea.toml"]).current_dir(replica.folder());
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+/// The trail of a tenant, oldest first. The gateway must not run on an embedded store meanwhile.
+pub(crate) fn events(replica: &Replica, tenant: &str) -> Vec<Value> {
+    let output = audit(replica, &["list", "--tenant", tenant, "--last", "1000"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// One of each event that this gateway can be brought to write.
+async fn one_of_each(replicas: &Replicas) -> Browser {
+    let portal = &replicas.all[0].url;
+    let member = replicas.signed_in().await;
+    replicas.provider.state().on_code = Grant::Say(400, "application/json", r#"{"error":"invalid_grant"}"#.to_owned());
+    let refused = Browser::new().open(&format!("{portal}/auth/login")).await;
+    assert!(refused.status.is_client_error() || refused.status.is_server_error(), "{}", refused.text());
+    replicas.provider.state().on_code = Grant::Good;
+    let foreign = Manners { fetch_site: Some("cross-site"), ..Manners::default() };
+    assert_eq!(Browser::new().post_as(&format!("{portal}/auth/logout"), &[], &foreign).await.status, 403);
+    member
+}
+
+const DEEDS: [&str; 3] = ["sign_in", "sign_in_refused", "cross_site"];
+
+#[tokio::test]
+async fn every_event_is_one_line_of_the_log_and_one_record_of_the_trail() {
+    let mut replicas = Replicas::embedded().await;
+    let browser = one_of_each(&replicas).await;
+    replicas.all[0].finish().await;
+    let found = events(&replicas.all[0], "acme");
+    let deeds: Vec<&str> = found.iter().map(|event| event["deed"].as_str().unwrap()).collect();
+    assert_eq!(deeds, DEEDS);
+    let log = replicas.all[0].log();
+    for (index, event) in found.iter().enumerate() {
+        assert_eq!((event["number"].as_u64(), event["tenant"].as_str()), (Some(index as u64 + 1), Some("acme")));
+        assert!(event["time"].as_str().unwrap().ends_with('Z'), "{event}");
+        assert_eq!((event["network"].as_str(), event["request_id"].as_str().unwrap().len()), (Some("127.0.0.0/24"), 32));
+        let request_id = event["request_id"].as_str().unwrap();
+        let lines = log.lines().filter(|line| line.contains("cardea::audit") && line.contains(request_id)).count();
+        assert_eq!(lines, 1, "{event} in the log: {log}");
+    }
+    assert!(found[0]["user"].is_string() && found[0]["session"].is_string(), "{}", found[0]);
+    let everything = found.iter().map(ToString::to_string).collect::<String>();
+    let cookie = browser.cookie("localhost", "cardea").unwrap();
+    for secret in
+        ["Dora", "dora@acme.example", &cookie].into_iter().chain(replicas.provider.all_tokens().iter().map(|token| &**token))
+    {
+        assert!(!everything.contains(secret), "{secret}: {everything}");
+    }
+    assert!(events(&replicas.all[0], "globex").is_empty());
+}
+
+#[tokio::test]
+async fn a_trail_is_checked_while_nothing_else_has_its_file() {
+    let mut replicas = Replicas::embedded().await;
+    one_of_each(&replicas).await;
+    let busy = audit(&replicas.all[0], &["verify"]);
+    assert_eq!(busy.status.code(), Some(1), "{}", text(&busy.stdout));
+    let words = text(&busy.stderr);
+    assert!(words.contains("a gateway is running on gateway.redb") && words.contains("end it first"), "{words}");
+    replicas.all[0].finish().await;
+    let whole = audit(&replicas.all[0], &["verify"]);
+    assert_eq!(text(&whole.stdout), "acme: whole, events 1 to 3\nglobex: nothing is written yet", "{}", text(&whole.stderr));
+    assert_eq!(whole.status.code(), Some(0));
+    let one = audit(&replicas.all[0], &["verify", "--tenant", "globex"]);
+    assert_eq!(text(&one.stdout), "globex: nothing is written yet");
+    let nobody = audit(&replicas.all[0], &["verify", "--tenant", "nobody"]);
+    assert_eq!(nobody.status.code(), Some(1));
+    assert!(text(&nobody.stderr).contains("no tenant is called \"nobody\"; there are: acme, globex"), "{}", text(&nobody.stderr));
+    std::fs::remove_file(replicas.all[0].folder().join("gateway.redb")).unwrap();
+    let none = audit(&replicas.all[0], &["verify"]);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(text(&none.stderr).contains("there is no store at gateway.redb"), "{}", text(&none.stderr));
+    assert!(!replicas.all[0].folder().join("gateway.redb").exists(), "looking makes no store");
+}
+
+#[tokio::test]
+async fn whoever_changes_takes_out_or_cuts_off_a_record_is_found_out() {
+    let replicas = Replicas::on_redis().await;
+    one_of_each(&replicas).await;
+    let (replica, redis) = (&replicas.all[1], replicas.redis.as_ref().unwrap());
+    let verify = || {
+        let output = audit(replica, &["verify", "--tenant", "acme"]);
+        (output.status.code(), format!("{}{}", text(&output.stdout), text(&output.stderr)))
+    };
+    let whole = (Some(0), "acme: whole, events 1 to 3".to_owned());
+    eventually("three events in the store, read through another gateway's settings", async || (verify() == whole).then_some(()))
+        .await;
+    let name = |number: u64| format!("cardea:{{acme:{number}}}:audit:r");
+    for (number, how) in [(1, "is missing"), (2, "is missing"), (3, "is missing")] {
+        let kept = redis.command(&["COPY", &name(number), "aside"]).await;
+        assert!(kept.starts_with(":1"), "{kept}");
+        redis.command(&["DEL", &name(number)]).await;
+        let (code, told) = verify();
+        assert_eq!(code, Some(1), "{told}");
+        assert!(told.contains(&format!("BROKEN at event {number}: it {how}")), "{told}");
+        redis.command(&["RENAME", "aside", &name(number)]).await;
+        assert_eq!(verify(), whole);
+    }
+    // A record in the place of another is not the one that was written there.
+    redis.command(&["COPY", &name(2), "aside"]).await;
+    redis.command(&["COPY", &name(1), &name(2), "REPLACE"]).await;
+    let (code, told) = verify();
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("BROKEN at event 2: it does not open"), "{told}");
+    redis.command(&["RENAME", "aside", &name(2)]).await;
+    assert_eq!(verify(), whole);
+}
+
+#[tokio::test]
+async fn a_trail_that_cannot_be_reached_is_not_called_whole() {
+    let mut replicas = Replicas::on_redis().await;
+    one_of_each(&replicas).await;
+    replicas.redis.as_mut().unwrap().kill();
+    let away = audit(&replicas.all[0], &["verify"]);
+    assert_eq!((away.status.code(), text(&away.stdout).as_str()), (Some(1), ""));
+    assert!(text(&away.stderr).contains("the audit trail of acme cannot be read"), "{}", text(&away.stderr));
+}
+
+#[tokio::test]
+async fn the_trail_of_a_demo_is_found_by_its_folder() {
+    let demo = crate::support::demo::Demo::start();
+    let mut alice = Browser::new();
+    alice.sign_in(&demo.portal, "alice").await;
+    let verify = |folder: &std::path::Path| {
+        let output = cardea().args(["audit", "verify", "--data"]).arg(folder).output().unwrap();
+        (output.status.code(), format!("{}{}", text(&output.stdout), text(&output.stderr)))
+    };
+    let (code, told) = verify(demo.data());
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("a demo is running on") && told.contains("end it first"), "{told}");
+    demo.terminate();
+    let (_, folder) = demo.ended().await;
+    let (code, told) = verify(folder.path());
+    assert_eq!((code, told.as_str()), (Some(0), "acme: whole, events 1 to 1\nglobex: nothing is written yet"));
+    let (code, told) = verify(&folder.path().join("nowhere"));
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("no demo has run on"), "{told}");
+    assert!(!folder.path().join("nowhere").exists(), "looking makes no folder");
+}
