@@ -12,9 +12,12 @@ use std::path::{Path, PathBuf};
 use crate::config::{self, Config, Kind, Problems, Sources};
 
 pub use folder::Folder;
+pub use secrets::{free_key_id, new_key};
 pub use settings::Addresses;
 
 const SCANNER_FOLDER: &str = "scanner";
+/// Stands for the port where none is listened on.
+const ANY_PORT: u16 = 8080;
 
 /// What the command line may choose.
 #[derive(Clone, Debug)]
@@ -97,6 +100,36 @@ impl Demo {
     pub fn greeting(&self) -> String {
         sheet::greeting(&self.addresses, self.folder.path())
     }
+}
+
+/// The settings that the demo of this folder runs with, and the folder, which stays locked as long as it lives.
+///
+/// # Errors
+/// See [`DemoError`], e.g. when the demo is running.
+pub fn settings_of(data: &Path, environment: Vec<(String, String)>) -> Result<(Config, Folder), DemoError> {
+    let options = Options {
+        listen: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        port: 0,
+        data: data.to_owned(),
+        redirect_uris: Vec::new(),
+        frame_ancestors: Vec::new(),
+    };
+    let folder = Folder::open(data)?;
+    let secrets = secrets::Secrets::load_or_make(&folder)?;
+    let own = settings::table(&options, &Addresses::new(options.listen, ANY_PORT), &folder, &secrets)?;
+    Ok((config::load(Kind::Demo, &Sources { file: None, own: Some(own), environment })?, folder))
+}
+
+/// Adds a sealing key to the demo of this folder and says so. `today` becomes its id.
+///
+/// # Errors
+/// See [`DemoError`], e.g. when the demo is running.
+pub fn rotate_key(data: &Path, today: &str) -> Result<String, DemoError> {
+    let folder = Folder::open(data)?;
+    let id = secrets::Secrets::add_sealing_key(&folder, today)?;
+    Ok(format!(
+        "The demo has a new sealing key, {id}: it seals from the next start on. What the older ones sealed still opens.\n"
+    ))
 }
 
 /// Where the demo's scanning service keeps its data.

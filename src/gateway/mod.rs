@@ -4,6 +4,7 @@
 mod audit;
 mod build;
 mod domain;
+mod keyring;
 mod services;
 mod session;
 mod store;
@@ -55,6 +56,7 @@ impl Gateway {
         let listen = |error| StartError::Listen(settings.server.listen, error);
         let listener = TcpListener::bind(settings.server.listen).map_err(listen)?;
         let base = build::Base::new(&settings, &clock, shutdown)?;
+        base.keyring().map_err(|error| StartError::Store(error.to_string()))?.follow(shutdown).await;
         base.first_keys().await;
         let parts = base.parts()?;
         let (server, address) = web::server::serve(listener, parts, &settings).map_err(listen)?;
@@ -72,5 +74,17 @@ impl Gateway {
             handle.stop(true).await;
         });
         Ok(Running { address })
+    }
+
+    /// What stands under which sealing key, for people; looks at the whole store. A gateway on Redis may run meanwhile; an
+    /// embedded store has to be free. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`StartError::Settings`] and [`StartError::Store`].
+    pub async fn key_status(settings: &Settings, clock: &Clock) -> Result<String, StartError> {
+        let shutdown = Shutdown::default();
+        let counted = build::key_counts(settings, clock, &shutdown).await;
+        shutdown.begin();
+        counted.map(|counts| counts.to_string())
     }
 }

@@ -10,7 +10,7 @@ use super::Actor;
 use super::error::Error;
 use crate::config::gateway::Drafts as Settings;
 use crate::gateway::domain::draft::{Draft, DraftId, Notes, Step};
-use crate::gateway::store::{Key, Lease, Store, Swap, Version};
+use crate::gateway::store::{Key, Lease, Record, Store, Swap, Version};
 use crate::platform::clock::Clock;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -181,7 +181,7 @@ impl Drafts {
 
     async fn read(&self, actor: &Actor, id: &DraftId) -> Result<(Draft, Version), Error> {
         let record = self.store.get(&key(actor, RECORD, id)).await?.ok_or(Error::NotFound)?;
-        let draft: Draft = self.open(actor, RECORD, id, &record.value)?;
+        let draft: Draft = self.open(actor, RECORD, id, &record).await?;
         if draft.ends <= self.clock.now() {
             return Err(Error::NotFound);
         }
@@ -196,7 +196,7 @@ impl Drafts {
 
     async fn notes(&self, actor: &Actor, id: &DraftId) -> Result<(Notes, Option<Version>), Error> {
         match self.store.get(&key(actor, NOTES, id)).await? {
-            Some(record) => Ok((self.open(actor, NOTES, id, &record.value)?, Some(record.version))),
+            Some(record) => Ok((self.open(actor, NOTES, id, &record).await?, Some(record.version))),
             None => Ok((Notes::default(), None)),
         }
     }
@@ -206,14 +206,16 @@ impl Drafts {
         Ok(self.ring.seal(kind, &context(actor, id), &[], &Zeroizing::new(plain))?)
     }
 
-    fn open<T: serde::de::DeserializeOwned>(
+    async fn open<T: serde::de::DeserializeOwned>(
         &self,
         actor: &Actor,
         kind: &'static str,
         id: &DraftId,
-        sealed: &[u8],
+        record: &Record,
     ) -> Result<T, Error> {
-        let plain = self.ring.open(kind, &context(actor, id), &[], sealed)?;
+        let plain = self.ring.open(kind, &context(actor, id), &[], &record.value)?;
+        let renewed = self.ring.renew(kind, &context(actor, id), &[], (&record.value, &plain));
+        self.store.rewrap(&key(actor, kind, id), record.version, renewed).await;
         // The reader's own words could hold what it read.
         serde_json::from_slice(&plain).map_err(|_| Error::Internal("a draft cannot be read".to_owned()))
     }

@@ -109,6 +109,8 @@ impl Records {
             tracing::warn!(%tenant, "a session record does not open; its sealing key may be gone");
             return Ok(None);
         };
+        let renewed = self.0.ring.renew(PURPOSE, &key.context(), handle.as_bytes(), (&record.value, &plain));
+        self.0.store.rewrap(&key, record.version, renewed).await;
         let Ok(Sealed { started_at, state }) = serde_json::from_slice(&plain) else { return Ok(None) };
         let Some(full) = self.lifetime(started_at) else {
             self.0.store.delete(&key).await?;
