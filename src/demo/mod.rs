@@ -114,10 +114,18 @@ pub fn settings_of(data: &Path, environment: Vec<(String, String)>) -> Result<(C
         redirect_uris: Vec::new(),
         frame_ancestors: Vec::new(),
     };
-    let folder = Folder::open(data)?;
+    let folder = existing(data)?;
     let secrets = secrets::Secrets::load_or_make(&folder)?;
     let own = settings::table(&options, &Addresses::new(options.listen, ANY_PORT), &folder, &secrets)?;
     Ok((config::load(Kind::Demo, &Sources { file: None, own: Some(own), environment })?, folder))
+}
+
+/// A folder that a demo has used.
+fn existing(data: &Path) -> Result<Folder, DemoError> {
+    if !data.is_dir() {
+        return Err(DemoError::Folder { path: data.to_owned(), reason: "no demo has run there yet".to_owned() });
+    }
+    Folder::open(data)
 }
 
 /// Adds a sealing key to the demo of this folder and says so. `today` becomes its id.
@@ -125,7 +133,7 @@ pub fn settings_of(data: &Path, environment: Vec<(String, String)>) -> Result<(C
 /// # Errors
 /// See [`DemoError`], e.g. when the demo is running.
 pub fn rotate_key(data: &Path, today: &str) -> Result<String, DemoError> {
-    let folder = Folder::open(data)?;
+    let folder = existing(data)?;
     let id = secrets::Secrets::add_sealing_key(&folder, today)?;
     Ok(format!(
         "The demo has a new sealing key, {id}: it seals from the next start on. What the older ones sealed still opens.\n"

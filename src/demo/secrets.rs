@@ -66,8 +66,7 @@ impl Secrets {
             }
             Ok(Secret::new(slot.as_deref().unwrap_or_default()))
         };
-        let sealing_key =
-            keep(&mut stored.sealing_key, &|| Ok(new_key()?.expose().to_owned())).map_err(no_randomness)?;
+        let sealing_key = keep(&mut stored.sealing_key, &|| Ok(new_key()?.expose().to_owned())).map_err(no_randomness)?;
         let mut tenants = BTreeMap::new();
         for tenant in TENANTS {
             let slots = stored.tenants.entry(tenant.id.to_owned()).or_default();
@@ -85,10 +84,8 @@ impl Secrets {
 
     /// Adds a sealing key whose id is the date, or the date and a number; gives the id.
     pub(super) fn add_sealing_key(folder: &Folder, today: &str) -> Result<String, DemoError> {
-        let no_randomness = |error: random::Unavailable| DemoError::Folder {
-            path: folder.path().join(FILE),
-            reason: error.to_string(),
-        };
+        let no_randomness =
+            |error: random::Unavailable| DemoError::Folder { path: folder.path().join(FILE), reason: error.to_string() };
         let mut stored = Stored::read(folder)?;
         let id = free_key_id(today, |id| stored.newer_sealing_keys.iter().any(|key| key.id == id));
         let key = new_key().map_err(no_randomness)?.expose().to_owned();
@@ -110,10 +107,8 @@ impl Stored {
     }
 
     fn write(&self, folder: &Folder) -> Result<(), DemoError> {
-        let damaged = |error: serde_json::Error| DemoError::DamagedSecrets {
-            path: folder.path().join(FILE),
-            reason: error.to_string(),
-        };
+        let damaged =
+            |error: serde_json::Error| DemoError::DamagedSecrets { path: folder.path().join(FILE), reason: error.to_string() };
         folder.write(FILE, &serde_json::to_string_pretty(self).map_err(damaged)?)
     }
 }

@@ -242,7 +242,8 @@ mod tests {
         assert_eq!(key_id(&sealed), Some("k2"));
         assert_eq!(ring.renew("p", "c", b"", (&sealed, b"content")), None);
         assert_eq!(ring.renew("p", "c", b"", (&newest, b"content")), None);
-        for none in [b"".as_slice(), b"ended", b"{\"number\":1,\"hash\":\"0123456789012345678901234567890123456789\"}", &[1; 13]] {
+        for none in [b"".as_slice(), b"ended", b"{\"number\":1,\"hash\":\"0123456789012345678901234567890123456789\"}", &[1; 13]]
+        {
             assert_eq!(key_id(none), None);
         }
     }

@@ -1,6 +1,9 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod at_rest;
+mod keyring;
 mod oidc;
+mod outage;
 mod refresh;
 mod restart;
 mod security;

@@ -78,6 +78,11 @@ impl Replicas {
         Self::start(Some(redis), count, setup).await
     }
 
+    /// Gateways on a Redis that is there already.
+    pub(crate) async fn at_redis(redis: RedisServer, count: usize, setup: Setup) -> Self {
+        Self::start(Some(redis), count, setup).await
+    }
+
     /// One gateway on its embedded store.
     pub(crate) async fn embedded() -> Self {
         Self::embedded_with(Setup::default()).await
@@ -205,6 +210,14 @@ impl Replica {
     pub(crate) fn terminate(&self) {
         let id = self.process.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    }
+
+    /// Asks the process to end and waits until it has.
+    pub(crate) async fn terminate_and_wait(&mut self) {
+        self.terminate();
+        let process = self.process.as_mut().unwrap();
+        eventually("the end of the gateway", async || process.try_wait().unwrap()).await;
+        self.process = None;
     }
 
     /// Everything it has printed until now.

@@ -228,9 +228,10 @@ async fn when_the_master_dies_the_store_goes_on_with_the_one_that_the_sentinels_
     })
     .await;
     assert_eq!(store.get(&key("a")).await.unwrap().unwrap().value, b"content");
-    until("a lease of a greater fence", async || {
-        matches!(store.acquire(&key("lease"), Duration::from_millis(1)).await, Ok(Some(lease)) if lease.fence > fence)
-    })
+    until(
+        "a lease of a greater fence",
+        async || matches!(store.acquire(&key("lease"), Duration::from_millis(1)).await, Ok(Some(lease)) if lease.fence > fence),
+    )
     .await;
     until("messages", async || {
         store.publish("news", b"back").await.unwrap();
