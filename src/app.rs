@@ -140,6 +140,73 @@ fn run(limit: Duration, begin: impl AsyncFnOnce(Clock, (&Shutdown, &Shutdown)) -
     ended
 }
 
+/// Which gateway's sealing keys a command is about.
+pub enum SealingKeys {
+    /// The demo's, in this data folder.
+    Demo(PathBuf),
+    /// Those of the gateway in this configuration file.
+    Configured(PathBuf),
+}
+
+/// What stands under which sealing key.
+///
+/// # Errors
+/// When the store cannot be looked at, e.g. an embedded one that a running gateway has open.
+pub fn key_status(of: &SealingKeys, environment: Environment) -> Result<String, Failure> {
+    let (config, _lock) = match of {
+        SealingKeys::Demo(folder) => {
+            let (config, folder) = demo::settings_of(folder, environment)?;
+            (config, Some(folder))
+        }
+        SealingKeys::Configured(file) => {
+            (config::load(Kind::Serve, &Sources { file: Some(file), own: None, environment })?, None)
+        }
+    };
+    let settings = config.gateway.ok_or_else(|| Failure::Run("no gateway is configured".to_owned()))?;
+    let status = runtime()?.block_on(Gateway::key_status(&settings, &Clock::system()));
+    status.map_err(|error| Failure::Run(error.to_string()))
+}
+
+/// Makes a new sealing key: in the demo's folder, or in `key_file` for settings that people write. Says what comes next.
+///
+/// # Errors
+/// When nothing was made; everything is then as it was.
+pub fn rotate_keys(of: &SealingKeys, key_file: Option<&Path>, environment: Environment) -> Result<String, Failure> {
+    // The date of RFC 3339 comes first, in ten characters.
+    let today: String = Clock::system().now().rfc3339().chars().take(10).collect();
+    match (of, key_file) {
+        (SealingKeys::Demo(folder), _) => Ok(demo::rotate_key(folder, &today)?),
+        (SealingKeys::Configured(_), None) => {
+            let hint = "name the file that shall hold the new key, e.g. --key-file /etc/cardea/key";
+            Err(Failure::Settings(Problems::one("--key-file", "is missing", hint)))
+        }
+        (SealingKeys::Configured(file), Some(path)) => {
+            let config = config::load(Kind::Serve, &Sources { file: Some(file), own: None, environment })?;
+            let known = config.gateway.map(|gateway| gateway.keys).unwrap_or_default();
+            let id = demo::free_key_id(&today, |id| known.iter().any(|key| key.id == id));
+            let failed = |error: &dyn std::fmt::Display| Failure::Run(format!("{}: {error}", path.display()));
+            let path = std::path::absolute(path).map_err(|error| failed(&error))?;
+            if path.exists() {
+                return Err(failed(&"there is a file already; it is not overwritten"));
+            }
+            let key = demo::new_key().map_err(|error| failed(&error))?;
+            crate::platform::private::write(&path, key.expose().as_bytes()).map_err(|error| failed(&error))?;
+            Ok(key_advice(file, &id, &path))
+        }
+    }
+}
+
+fn key_advice(file: &Path, id: &str, path: &Path) -> String {
+    format!(
+        "A new sealing key is in {path}, readable for its owner only. Put these lines in front of the other [[gateway.keys]]\n\
+         of {file}, give every replica the same, and restart them one by one:\n\n\
+         [[gateway.keys]]\nid = \"{id}\"\nkey_file = \"{path}\"\n\n\
+         It seals as soon as every replica has it. `cardea keys status` says when an older one can go.\n",
+        path = path.display(),
+        file = file.display(),
+    )
+}
+
 /// Which scanner's advisories a command is about.
 pub enum Advisories {
     /// The demo's, in this data folder.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use url::Url;
 
-use crate::app::{self, Advisories, Environment, Failure, Trails};
+use crate::app::{self, Advisories, Environment, Failure, SealingKeys, Trails};
 use crate::demo::Options;
 use crate::platform::console;
 
@@ -37,6 +37,9 @@ enum Command {
     /// What the gateway has written down: who signed in, what ended, what was refused
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// The keys that seal sessions, tokens and server keys at rest
+    #[command(subcommand)]
+    Keys(KeyCommand),
     /// Analyse one archive for the scanning service, which starts this itself
     #[command(hide = true)]
     AnalyzeArchive,
@@ -85,6 +88,33 @@ enum AdvisoryCommand {
         #[command(flatten)]
         of: AdvisoriesOf,
     },
+}
+
+#[derive(Subcommand)]
+enum KeyCommand {
+    /// Count what stands under which key, and tell which old key can go
+    Status {
+        #[command(flatten)]
+        of: KeysOf,
+    },
+    /// Make a new key; everything sealed with the others still opens
+    Rotate {
+        #[command(flatten)]
+        of: KeysOf,
+        /// Where the new key goes when the settings are a file of yours; the lines to add there are printed
+        #[arg(long, value_name = "PATH")]
+        key_file: Option<PathBuf>,
+    },
+}
+
+#[derive(Args)]
+struct KeysOf {
+    /// Data folder of the demo [default: the demo's own]
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    data: Option<PathBuf>,
+    /// Settings of a gateway
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -185,6 +215,14 @@ fn execute(command: Command) -> Result<(), Failure> {
             console::print(&app::list_audit(&trails(of)?, tenant.as_deref(), last, environment())?);
             Ok(())
         }
+        Command::Keys(KeyCommand::Status { of }) => {
+            console::print(&app::key_status(&sealing_keys(of)?, environment())?);
+            Ok(())
+        }
+        Command::Keys(KeyCommand::Rotate { of, key_file }) => {
+            console::print(&app::rotate_keys(&sealing_keys(of)?, key_file.as_deref(), environment())?);
+            Ok(())
+        }
         // It has exit codes of its own.
         Command::AnalyzeArchive => Ok(()),
         Command::CheckConfig(file) => {
@@ -192,6 +230,14 @@ fn execute(command: Command) -> Result<(), Failure> {
             Ok(())
         }
         Command::Healthcheck { url, file } => app::healthcheck(url.as_ref(), file.config.as_deref(), environment()),
+    }
+}
+
+fn sealing_keys(of: KeysOf) -> Result<SealingKeys, Failure> {
+    match (of.config, of.data) {
+        (Some(file), _) => Ok(SealingKeys::Configured(file)),
+        (None, Some(folder)) => Ok(SealingKeys::Demo(folder)),
+        (None, None) => data_folder().map(SealingKeys::Demo),
     }
 }
 

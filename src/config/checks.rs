@@ -86,6 +86,11 @@ pub(super) fn listen(text: &str) -> Option<SocketAddr> {
     text.parse().ok()
 }
 
+/// The address of a server: host and port.
+pub(super) fn node(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0))
+}
+
 /// A dotted path of claims: `organization`, `realm_access.roles`.
 pub(super) fn claim_path(text: &str) -> bool {
     !text.is_empty() && text.split('.').all(|part| !part.is_empty())

@@ -80,10 +80,19 @@ pub struct Store {
     pub path: PathBuf,
     /// `redis://` or `rediss://` address with credentials.
     pub redis_url: Option<Secret>,
+    /// Certificates (PEM) that are trusted for `rediss://` in the place of the system's.
+    pub redis_roots: Option<Vec<u8>>,
+    /// Sentinels as `host:port`, and the name they have for the master; empty without them.
+    pub redis_sentinels: Vec<String>,
+    pub redis_master: String,
+    /// Nodes of a cluster to begin with, as `host:port`; empty for no cluster.
+    pub redis_cluster: Vec<String>,
     /// Prefix of every key in Redis.
     pub redis_prefix: String,
     pub connect_timeout_ms: u64,
     pub response_timeout_ms: u64,
+    /// How often replicas tell each other which sealing keys they have.
+    pub replica_seconds: u64,
 }
 
 /// The audit trail.

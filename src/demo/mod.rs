@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::config::{self, Config, Kind, Problems, Sources};
 
 pub use folder::Folder;
+pub use secrets::{free_key_id, new_key};
 pub use settings::Addresses;
 
 const SCANNER_FOLDER: &str = "scanner";
@@ -119,6 +120,44 @@ impl Demo {
     pub fn greeting(&self) -> String {
         sheet::greeting(&self.addresses, self.folder.path())
     }
+}
+
+/// The settings that the demo of this folder runs with, and the folder, which stays locked as long as it lives.
+///
+/// # Errors
+/// See [`DemoError`], e.g. when the demo is running.
+pub fn settings_of(data: &Path, environment: Vec<(String, String)>) -> Result<(Config, Folder), DemoError> {
+    let options = Options {
+        listen: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        port: 0,
+        data: data.to_owned(),
+        redirect_uris: Vec::new(),
+        frame_ancestors: Vec::new(),
+    };
+    let folder = existing(data)?;
+    let secrets = secrets::Secrets::load_or_make(&folder)?;
+    let own = settings::table(&options, &Addresses::new(options.listen, DEFAULT_PORT), &folder, &secrets)?;
+    Ok((config::load(Kind::Demo, &Sources { file: None, own: Some(own), environment })?, folder))
+}
+
+/// A folder that a demo has used.
+fn existing(data: &Path) -> Result<Folder, DemoError> {
+    if !data.is_dir() {
+        return Err(DemoError::Folder { path: data.to_owned(), reason: "no demo has run there yet".to_owned() });
+    }
+    Folder::open(data)
+}
+
+/// Adds a sealing key to the demo of this folder and says so. `today` becomes its id.
+///
+/// # Errors
+/// See [`DemoError`], e.g. when the demo is running.
+pub fn rotate_key(data: &Path, today: &str) -> Result<String, DemoError> {
+    let folder = existing(data)?;
+    let id = secrets::Secrets::add_sealing_key(&folder, today)?;
+    Ok(format!(
+        "The demo has a new sealing key, {id}: it seals from the next start on. What the older ones sealed still opens.\n"
+    ))
 }
 
 /// Where the demo's scanning service keeps its data.

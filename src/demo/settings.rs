@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::secrets::Secrets;
 use super::{DemoError, Folder, Options, SCANNER_FOLDER};
 use crate::config::Problems;
+use crate::platform::secret::Secret;
 
 /// A tenant of the demo.
 pub(super) struct DemoTenant {
@@ -121,7 +122,7 @@ pub(super) fn table(
             "server": { "listen": addresses.listen(0) },
             "session": { "cookie_name": "cardea" },
             "store": { "path": folder.inside("gateway.redb")? },
-            "keys": [{ "id": "demo", "key": secrets.sealing_key.expose() }],
+            "keys": keys(secrets),
             "tenants": tenants,
         },
         "scanner": {
@@ -138,6 +139,12 @@ pub(super) fn table(
     });
     // Text, lists and numbers only: this does not fail, and if it did, a secret must not be in the message.
     toml::Table::try_from(all).map_err(|_| DemoError::Settings(Problems::one("demo", "its settings are not TOML", "")))
+}
+
+/// Newest first.
+fn keys(secrets: &Secrets) -> Vec<Value> {
+    let key = |(id, key): &(String, Secret)| json!({ "id": id, "key": key.expose() });
+    secrets.sealing_keys.iter().map(key).collect()
 }
 
 /// Every origin the portals are at.

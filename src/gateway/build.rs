@@ -11,6 +11,7 @@ use super::StartError;
 use super::audit::Audit;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
+use super::keyring::{self, KeyCounts, Keyring};
 use super::services::Services;
 use super::services::accounts::Accounts;
 use super::services::artifacts::Artifacts;
@@ -39,12 +40,12 @@ use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
 use super::services::uploads::Uploads;
 use super::session::{self, CookieSettings, Flows, ProviderSessions, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
-use super::store::{OpenError, RedisSettings, Store};
+use super::store::{Layout, OpenError, RedisSettings, Store, Unavailable};
 use super::upstream::Transport;
 use super::vault::{Vault, VaultError};
 use super::web::server::{Callers, Guard, Parts};
 use super::web::site::Sites;
-use crate::config::gateway::{Backend, Gateway as Settings, Tenant};
+use crate::config::gateway::{Backend, Gateway as Settings, Store as StoreSettings, Tenant};
 use crate::platform::clock::Clock;
 use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
@@ -76,6 +77,13 @@ impl<'a> Base<'a> {
         let audit = audit(settings, (&store, &ring), clock, shutdown);
         let sessions = sessions(settings, (&store, &ring), (clock, &audit), shutdown)?;
         Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions })
+    }
+
+    /// What agrees with the other replicas on the key that seals.
+    pub(in crate::gateway) fn keyring(&self) -> Result<Keyring, Unavailable> {
+        let every = Duration::from_secs(self.settings.store.replica_seconds);
+        let shared = (self.store.clone(), Arc::clone(&self.ring));
+        Keyring::new(shared, self.audit.clone(), self.tenants.keys().cloned().collect(), every)
     }
 
     /// Everything the web needs.
@@ -260,6 +268,8 @@ fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Stor
         (Backend::Redis, Some(url)) => {
             let redis = RedisSettings {
                 url: url.clone(),
+                layout: layout(&settings.store),
+                roots: settings.store.redis_roots.clone(),
                 prefix: settings.store.redis_prefix.clone(),
                 connect_timeout: Duration::from_millis(settings.store.connect_timeout_ms),
                 response_timeout: Duration::from_millis(settings.store.response_timeout_ms),
@@ -271,6 +281,30 @@ fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Stor
         OpenError::InUse(_) => StartError::StoreInUse(error.to_string()),
         _ => StartError::Store(error.to_string()),
     })
+}
+
+/// What stands under which sealing key.
+pub(in crate::gateway) async fn key_counts(
+    settings: &Settings,
+    clock: &Clock,
+    shutdown: &Shutdown,
+) -> Result<KeyCounts, StartError> {
+    let (backend, path) = (settings.store.backend, &settings.store.path);
+    // Opening would make the file.
+    if backend == Backend::Embedded && !path.exists() {
+        return Err(StartError::Store(format!("there is no store at {} yet", path.display())));
+    }
+    let ids = ring(settings)?.ids().map(str::to_owned).collect();
+    let store = store(settings, clock, shutdown)?;
+    keyring::count(&store, ids).await.map_err(|error| StartError::Store(error.to_string()))
+}
+
+fn layout(store: &StoreSettings) -> Layout {
+    match (store.redis_sentinels.is_empty(), store.redis_cluster.is_empty()) {
+        (false, _) => Layout::Sentinels { sentinels: store.redis_sentinels.clone(), master: store.redis_master.clone() },
+        (true, false) => Layout::Cluster(store.redis_cluster.clone()),
+        (true, true) => Layout::One,
+    }
 }
 
 fn trusted(settings: &Settings) -> Result<Arc<[Network]>, StartError> {

@@ -4,6 +4,7 @@
 mod audit;
 mod build;
 mod domain;
+mod keyring;
 mod operations;
 mod services;
 mod session;
@@ -75,6 +76,7 @@ impl Gateway {
         let listener = bind(settings.server.listen)?;
         let operations = settings.operations.listen.map(bind).transpose()?;
         let base = build::Base::new(&settings, &clock, shutdown)?;
+        base.keyring().map_err(|error| StartError::Store(error.to_string()))?.follow(shutdown).await;
         base.first_keys().await;
         let parts = base.parts()?;
         let health = parts.services.health.clone();
@@ -96,6 +98,18 @@ impl Gateway {
             handle.stop(true).await;
         });
         Ok(Running { address, operations })
+    }
+
+    /// What stands under which sealing key, for people; looks at the whole store. A gateway on Redis may run meanwhile; an
+    /// embedded store has to be free. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`StartError::Settings`] and [`StartError::Store`].
+    pub async fn key_status(settings: &Settings, clock: &Clock) -> Result<String, StartError> {
+        let shutdown = Shutdown::default();
+        let counted = build::key_counts(settings, clock, &shutdown).await;
+        shutdown.begin();
+        counted.map(|counts| counts.to_string())
     }
 }
 

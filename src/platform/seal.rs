@@ -4,6 +4,8 @@
 //! What a record belongs to (purpose, tenant, key of the record) goes into the associated data: a record that was
 //! copied to another place does not open there.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, Nonce, UnboundKey};
 use zeroize::Zeroizing;
 
@@ -26,9 +28,11 @@ pub enum SealError {
     NoRandomness,
 }
 
-/// Sealing keys, newest first: the first seals, any of them opens.
+/// Sealing keys, newest first: one of them seals, the first unless told otherwise; any of them opens.
 pub struct Ring {
     keys: Vec<RingKey>,
+    /// Place of the key that seals.
+    sealing: AtomicUsize,
 }
 
 struct RingKey {
@@ -53,7 +57,7 @@ impl Ring {
                 Ok(RingKey { id, material: Zeroizing::new(material) })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        if keys.is_empty() { Err(SealError::BadKey) } else { Ok(Self { keys }) }
+        if keys.is_empty() { Err(SealError::BadKey) } else { Ok(Self { keys, sealing: AtomicUsize::new(0) }) }
     }
 
     /// Seals `plain` for `purpose` (e.g. `session`), bound to `context` (tenant and record key, joined by the caller).
@@ -62,7 +66,7 @@ impl Ring {
     /// # Errors
     /// [`SealError::NoRandomness`], or [`SealError::BadKey`] when the cipher refuses.
     pub fn seal(&self, purpose: &str, context: &str, extra: &[u8], plain: &[u8]) -> Result<Vec<u8>, SealError> {
-        let key = self.keys.first().ok_or(SealError::BadKey)?;
+        let key = self.keys.get(self.place()).ok_or(SealError::BadKey)?;
         let nonce: [u8; NONCE] = random::bytes().map_err(|_| SealError::NoRandomness)?;
         let mut body = plain.to_vec();
         cipher(key, purpose, extra)?
@@ -105,12 +109,47 @@ impl Ring {
         self.keys.iter().map(move |key| Zeroizing::new(digest::keyed(key.material.as_slice(), purpose.as_bytes())))
     }
 
-    /// Whether `sealed` was made with another key than the newest.
-    #[must_use]
-    pub fn is_stale(&self, sealed: &[u8]) -> bool {
-        let newest = self.keys.first().map(|key| key.id.as_bytes());
-        split(sealed).map(|(id, ..)| id) != newest
+    /// Ids of the keys, newest first.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(|key| key.id.as_str())
     }
+
+    /// Id of the key that seals now.
+    #[must_use]
+    pub fn sealing(&self) -> &str {
+        self.keys.get(self.place()).map_or("", |key| key.id.as_str())
+    }
+
+    /// Place of the key that seals now, in the order of [`Ring::ids`] and [`Ring::derive_each`].
+    #[must_use]
+    pub fn place(&self) -> usize {
+        self.sealing.load(Ordering::Relaxed)
+    }
+
+    /// Seals with the key of this id from now on; an id that is not in the ring changes nothing.
+    pub fn seal_with(&self, id: &str) {
+        if let Some(place) = self.ids().position(|known| known == id) {
+            self.sealing.store(place, Ordering::Relaxed);
+        }
+    }
+
+    /// The same content under the key that seals now, when `sealed` was made with an older one; `plain` is what it opened to.
+    #[must_use]
+    pub fn renew(&self, purpose: &str, context: &str, extra: &[u8], (sealed, plain): (&[u8], &[u8])) -> Option<Vec<u8>> {
+        let made = key_id(sealed)?;
+        let place = self.ids().position(|known| known == made)?;
+        if place <= self.place() {
+            return None;
+        }
+        self.seal(purpose, context, extra, plain).ok()
+    }
+}
+
+/// Id of the key that something was sealed with, from its first 46 bytes; `None` for anything that is not sealed.
+#[must_use]
+pub fn key_id(sealed: &[u8]) -> Option<&str> {
+    let (id, ..) = split(sealed)?;
+    std::str::from_utf8(id).ok().filter(|id| !id.is_empty() && id.len() <= 32)
 }
 
 fn cipher(key: &RingKey, purpose: &str, extra: &[u8]) -> Result<LessSafeKey, SealError> {
@@ -184,10 +223,29 @@ mod tests {
         let sealed = old.seal("p", "c", b"", b"content").unwrap();
         assert_eq!(both.open("p", "c", b"", &sealed).unwrap().as_slice(), b"content");
         assert_eq!(new.open("p", "c", b"", &sealed), Err(SealError::Closed));
-        assert!(both.is_stale(&sealed) && !old.is_stale(&sealed));
-        assert!(!both.is_stale(&both.seal("p", "c", b"", b"content").unwrap()));
+        let renewed = both.renew("p", "c", b"", (&sealed, b"content")).unwrap();
+        assert_eq!((key_id(&sealed), key_id(&renewed)), (Some("k1"), Some("k2")));
+        assert_eq!(new.open("p", "c", b"", &renewed).unwrap().as_slice(), b"content");
+        assert_eq!(both.renew("p", "c", b"", (&renewed, b"content")), None);
         let derived: Vec<_> = both.derive_each("x").collect();
         assert_eq!(derived, [new.derive("x"), old.derive("x")]);
+    }
+
+    #[test]
+    fn a_ring_seals_with_the_key_it_is_told_to_and_never_seals_anew_with_an_older_one() {
+        let ring = ring(&[("k3", 3), ("k2", 2), ("k1", 1)]);
+        let newest = ring.seal("p", "c", b"", b"content").unwrap();
+        ring.seal_with("k2");
+        ring.seal_with("unknown");
+        assert_eq!((ring.sealing(), ring.place()), ("k2", 1));
+        let sealed = ring.seal("p", "c", b"", b"content").unwrap();
+        assert_eq!(key_id(&sealed), Some("k2"));
+        assert_eq!(ring.renew("p", "c", b"", (&sealed, b"content")), None);
+        assert_eq!(ring.renew("p", "c", b"", (&newest, b"content")), None);
+        for none in [b"".as_slice(), b"ended", b"{\"number\":1,\"hash\":\"0123456789012345678901234567890123456789\"}", &[1; 13]]
+        {
+            assert_eq!(key_id(none), None);
+        }
     }
 
     #[test]

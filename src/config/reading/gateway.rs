@@ -7,11 +7,10 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Backend, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth,
-    SealingKey, Server, Service, Session, Store, Tenant, Upstream,
+    Audit, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth, SealingKey,
+    Server, Service, Session, Tenant, Upstream,
 };
 use crate::config::section::Section;
-use crate::platform::secret::Secret;
 
 /// Stands for an address that could not be read.
 pub(super) const FALLBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -26,7 +25,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
     let gateway = Gateway {
         server: section.table("server", server),
         session: section.table("session", session),
-        store: section.table("store", store),
+        store: section.table("store", super::store::read),
         keys: section.series("keys", key),
         upstream: section.table("upstream", upstream),
         limits: section.table("limits", limits),
@@ -79,26 +78,6 @@ fn session(section: &mut Section<'_>) -> Session {
         section.problem("idle_minutes", "is longer than absolute_hours", "a session cannot be idle for longer than it lives");
     }
     session
-}
-
-fn store(section: &mut Section<'_>) -> Store {
-    let store = Store {
-        backend: section.choice("backend", ("embedded", Backend::Embedded), &[("redis", Backend::Redis)]),
-        path: section.path("path"),
-        redis_url: section.optional_secret("redis_url"),
-        redis_prefix: section.text("redis_prefix"),
-        connect_timeout_ms: section.number("connect_timeout_ms", 1..=600_000),
-        response_timeout_ms: section.number("response_timeout_ms", 1..=600_000),
-    };
-    let of_redis = |url: &Secret| ["redis://", "rediss://"].iter().any(|scheme| url.expose().starts_with(scheme));
-    match &store.redis_url {
-        Some(url) if !of_redis(url) => section.problem("redis_url", "does not fit", "expected redis:// or rediss:// and a host"),
-        None if store.backend == Backend::Redis && !section.has_problem_at("redis_url") => {
-            section.problem("redis_url", "is missing", "the backend \"redis\" needs it: set it, or redis_url_file");
-        }
-        _ => {}
-    }
-    store
 }
 
 fn audit(section: &mut Section<'_>) -> Audit {

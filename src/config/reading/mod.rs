@@ -4,4 +4,5 @@
 pub(super) mod gateway;
 pub(super) mod idp;
 pub(super) mod scanner;
+mod store;
 pub(super) mod telemetry;

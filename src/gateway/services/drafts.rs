@@ -11,7 +11,7 @@ use super::error::Error;
 use crate::config::gateway::Drafts as Settings;
 use crate::gateway::domain::draft::{Became, Draft, DraftId, Notes, Step};
 use crate::gateway::domain::stamp;
-use crate::gateway::store::{Key, Lease, Store, Swap, Version};
+use crate::gateway::store::{Key, Lease, Record, Store, Swap, Version};
 use crate::platform::clock::Clock;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -190,7 +190,7 @@ impl Drafts {
     /// Why there is no draft.
     async fn gone(&self, actor: &Actor, id: &DraftId) -> Result<Error, Error> {
         let became = match self.store.get(&key(actor, BECAME, id)).await? {
-            Some(record) => Some(Box::new(self.open(actor, BECAME, id, &record.value)?)),
+            Some(record) => Some(Box::new(self.open(actor, BECAME, id, &record).await?)),
             None => None,
         };
         Ok(Error::NoDraft(became))
@@ -212,7 +212,7 @@ impl Drafts {
         let Some(record) = self.store.get(&key(actor, RECORD, id)).await? else {
             return Err(self.gone(actor, id).await?);
         };
-        let draft: Draft = self.open(actor, RECORD, id, &record.value)?;
+        let draft: Draft = self.open(actor, RECORD, id, &record).await?;
         if draft.ends <= self.clock.now() {
             return Err(Error::NoDraft(None));
         }
@@ -227,7 +227,7 @@ impl Drafts {
 
     async fn notes(&self, actor: &Actor, id: &DraftId) -> Result<(Notes, Option<Version>), Error> {
         match self.store.get(&key(actor, NOTES, id)).await? {
-            Some(record) => Ok((self.open(actor, NOTES, id, &record.value)?, Some(record.version))),
+            Some(record) => Ok((self.open(actor, NOTES, id, &record).await?, Some(record.version))),
             None => Ok((Notes::default(), None)),
         }
     }
@@ -237,14 +237,16 @@ impl Drafts {
         Ok(self.ring.seal(kind, &context(actor, id), &[], &Zeroizing::new(plain))?)
     }
 
-    fn open<T: serde::de::DeserializeOwned>(
+    async fn open<T: serde::de::DeserializeOwned>(
         &self,
         actor: &Actor,
         kind: &'static str,
         id: &DraftId,
-        sealed: &[u8],
+        record: &Record,
     ) -> Result<T, Error> {
-        let plain = self.ring.open(kind, &context(actor, id), &[], sealed)?;
+        let plain = self.ring.open(kind, &context(actor, id), &[], &record.value)?;
+        let renewed = self.ring.renew(kind, &context(actor, id), &[], (&record.value, &plain));
+        self.store.rewrap(&key(actor, kind, id), record.version, renewed).await;
         // The reader's own words could hold what it read.
         serde_json::from_slice(&plain).map_err(|_| Error::Internal("a draft cannot be read".to_owned()))
     }

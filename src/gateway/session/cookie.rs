@@ -1,6 +1,8 @@
 //! The two cookies of the portal: the session's handle and the short one that binds a sign-in to its browser. Both are
 //! HttpOnly, SameSite=Lax and for the whole host; Secure with the `__Host-` prefix except on loopback.
 
+use std::sync::Arc;
+
 use actix_web::cookie::time::Duration as CookieDuration;
 use actix_web::cookie::{Cookie, CookieJar, Key as SigningKey, SameSite};
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
@@ -89,29 +91,31 @@ pub(super) fn tidy(headers: &mut HeaderMap) {
     };
 }
 
-/// Signs session cookies with the newest sealing key and still knows the older ones, so that a new key signs nobody out.
+/// Signs session cookies with the key of the ring that seals, and still knows the others, so that no new key signs anybody
+/// out, on whatever replica. actix-session knows the newest key only: cookies are signed anew on the way in and out.
 pub(super) struct Signer {
     settings: CookieSettings,
-    newest: SigningKey,
-    older: Vec<SigningKey>,
+    ring: Arc<Ring>,
+    /// In the order of the ring.
+    keys: Vec<SigningKey>,
 }
 
 impl Signer {
-    pub(super) fn new(settings: &CookieSettings, ring: &Ring) -> Self {
-        let mut keys = ring.derive_each("session-cookie").map(|key| SigningKey::derive_from(key.as_slice()));
-        let newest = keys.next().unwrap_or_else(SigningKey::generate);
-        Self { settings: settings.clone(), newest, older: keys.collect() }
+    pub(super) fn new(settings: &CookieSettings, ring: &Arc<Ring>) -> Self {
+        let keys = ring.derive_each("session-cookie").map(|key| SigningKey::derive_from(key.as_slice())).collect();
+        Self { settings: settings.clone(), ring: Arc::clone(ring), keys }
     }
 
-    pub(super) const fn newest(&self) -> &SigningKey {
-        &self.newest
+    /// The key for actix-session.
+    pub(super) fn newest(&self) -> SigningKey {
+        self.keys.first().cloned().unwrap_or_else(SigningKey::generate)
     }
 
-    /// When the request's session cookie was signed with an older key: puts one of the newest key in its place and
-    /// returns the header that does the same in the browser.
+    /// When the request's session cookie was not signed with the newest key: puts one that is in its place. Returns the header
+    /// that gives the browser one of the key that seals, when it has one of an older key.
     pub(super) fn renew(&self, headers: &mut HeaderMap) -> Option<HeaderValue> {
         let name = self.settings.name.as_str();
-        if self.older.is_empty() {
+        if self.keys.len() < 2 {
             return None;
         }
         let texts: Vec<String> =
@@ -119,19 +123,51 @@ impl Signer {
         let pairs = texts.iter().flat_map(|text| text.split(';')).map(str::trim);
         let mut cookies: Vec<Cookie<'_>> = pairs.filter_map(|pair| Cookie::parse_encoded(pair).ok()).collect();
         let ours = cookies.iter_mut().find(|cookie| cookie.name() == name)?;
-        let mut jar = CookieJar::new();
-        jar.add_original(ours.clone().into_owned());
-        if jar.signed(&self.newest).get(name).is_some() {
-            return None;
+        let (place, handle) = self.verify(ours)?;
+        if place > 0 {
+            let inner = self.sign(0, self.session_cookie(handle.clone()))?;
+            ours.set_value(inner.value().to_owned());
+            let line: Vec<String> = cookies.iter().map(|cookie| cookie.stripped().encoded().to_string()).collect();
+            headers.insert(header::COOKIE, HeaderValue::from_str(&line.join("; ")).ok()?);
         }
-        let handle = self.older.iter().find_map(|key| jar.signed(key).get(name))?;
-        let mut signed = CookieJar::new();
-        signed.signed_mut(&self.newest).add(self.session_cookie(handle.value().to_owned()));
-        let fresh = signed.get(name)?.clone();
-        ours.set_value(fresh.value().to_owned());
-        let line: Vec<String> = cookies.iter().map(|cookie| cookie.stripped().encoded().to_string()).collect();
-        headers.insert(header::COOKIE, HeaderValue::from_str(&line.join("; ")).ok()?);
+        let sealing = self.ring.place();
+        let fresh = (place > sealing).then(|| self.sign(sealing, self.session_cookie(handle)))??;
         HeaderValue::from_str(&fresh.encoded().to_string()).ok()
+    }
+
+    /// Signs the session cookie that an answer sets with the key that seals.
+    pub(super) fn sign_anew(&self, headers: &mut HeaderMap) {
+        let sealing = self.ring.place();
+        if sealing == 0 || !self.sets(headers) {
+            return;
+        }
+        let all: Vec<HeaderValue> = headers.remove(header::SET_COOKIE).collect();
+        for value in all {
+            let signed = value.to_str().ok().and_then(|text| self.signed_anew(sealing, text));
+            headers.append(header::SET_COOKIE, signed.unwrap_or(value));
+        }
+    }
+
+    /// The same `Set-Cookie` under another key; `None` for other cookies, and for one that takes the session's away.
+    fn signed_anew(&self, place: usize, text: &str) -> Option<HeaderValue> {
+        let mut cookie = Cookie::parse_encoded(text.to_owned()).ok().filter(|cookie| cookie.name() == self.settings.name)?;
+        let (_, handle) = self.verify(&cookie)?;
+        cookie.set_value(handle);
+        HeaderValue::from_str(&self.sign(place, cookie)?.encoded().to_string()).ok()
+    }
+
+    /// What a session cookie holds, and the place of the key that signed it.
+    fn verify(&self, cookie: &Cookie<'_>) -> Option<(usize, String)> {
+        let mut jar = CookieJar::new();
+        jar.add_original(cookie.clone().into_owned());
+        let read = |(place, key)| Some((place, jar.signed(key).get(&self.settings.name)?.value().to_owned()));
+        self.keys.iter().enumerate().find_map(read)
+    }
+
+    fn sign(&self, place: usize, cookie: Cookie<'static>) -> Option<Cookie<'static>> {
+        let mut jar = CookieJar::new();
+        jar.signed_mut(self.keys.get(place)?).add(cookie);
+        jar.get(&self.settings.name).cloned()
     }
 
     /// Takes every `Set-Cookie` of the session out of an answer; whether there was one.

@@ -43,7 +43,7 @@ impl Layer {
         let signer = Signer::new(cookie, &parts.ring);
         // The lifetime that actix-session would give is not used: records.rs knows both limits.
         let lifecycle = BrowserSession::default().state_ttl_extension_policy(TtlExtensionPolicy::OnStateChanges);
-        let inner = SessionMiddleware::builder(Records(Arc::clone(parts)), signer.newest().clone())
+        let inner = SessionMiddleware::builder(Records(Arc::clone(parts)), signer.newest())
             .cookie_name(cookie.name.clone())
             .cookie_secure(cookie.secure)
             .cookie_http_only(true)
@@ -137,6 +137,7 @@ where
             if scope.fate.get() == Fate::NotWritten {
                 signer.withdraw(answer.headers_mut());
             }
+            signer.sign_anew(answer.headers_mut());
             tell_renewed(&signer, renewed, &scope, &mut answer);
             records.extend(&scope).await;
             Ok(answer)
@@ -144,7 +145,7 @@ where
     }
 }
 
-/// Gives the browser the cookie of the newest signing key, when its session lives and the answer says nothing else of it.
+/// Gives the browser the cookie of the signing key that seals now, when its session lives and the answer says nothing else of it.
 fn tell_renewed<B>(signer: &Signer, renewed: Option<HeaderValue>, scope: &Scope, answer: &mut ServiceResponse<B>) {
     if let Some(cookie) = renewed
         && scope.loaded.borrow().is_some()

@@ -116,6 +116,10 @@ impl Tokens {
         let key = key(tenant, &login.public());
         let Some(record) = self.store.get(&key).await? else { return Ok(None) };
         let opened = self.ring.open(PURPOSE, &key.context(), login.secret(), &record.value);
+        if let Ok(plain) = &opened {
+            let renewed = self.ring.renew(PURPOSE, &key.context(), login.secret(), (&record.value, plain));
+            self.store.rewrap(&key, record.version, renewed).await;
+        }
         let Some(plain) = opened.ok().and_then(|plain| serde_json::from_slice::<Plain>(&plain).ok()) else {
             tracing::warn!(%tenant, "a token record does not open; its sealing key may be gone");
             return Ok(None);

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redb::{Database, ReadableDatabase as _};
+use redb::{Database, ReadableDatabase as _, ReadableTable as _};
 
 use super::entries::{ENTRIES, Entries, Entry, failed};
 use super::message::{Board, Subscription};
 use super::writer::Writer;
-use super::{Count, Key, Lease, OpenError, Record, Swap, Unavailable, Version};
+use super::{Count, Key, Lease, OpenError, Record, Seen, Swap, Unavailable, Version};
 use crate::platform::clock::Clock;
 use crate::platform::{private, random};
 
@@ -82,6 +82,35 @@ impl Embedded {
             Some(_) => write_new(entries, &name, value, ttl).map(Swap::Done),
         })
         .await
+    }
+
+    pub(super) async fn rewrap(&self, key: &Key, version: Version, form: Vec<u8>) -> Result<bool, Unavailable> {
+        let name = key.in_file(RECORD);
+        self.write(false, move |entries| {
+            let Some(mut entry) = entries.get(&name)?.filter(|entry| entry.version == version) else { return Ok(false) };
+            entry.content = form;
+            entries.set(&name, &entry).map(|()| true)
+        })
+        .await
+    }
+
+    pub(super) fn survey(&self, visit: &mut (dyn FnMut(Seen<'_>) + Send)) -> Ready<Result<(), Unavailable>> {
+        ready(self.look_at_all(visit))
+    }
+
+    fn look_at_all(&self, visit: &mut (dyn FnMut(Seen<'_>) + Send)) -> Result<(), Unavailable> {
+        let transaction = self.0.database.begin_read().map_err(failed)?;
+        let entries = transaction.open_table(ENTRIES).map_err(failed)?;
+        let now = self.0.clock.now();
+        for item in entries.iter().map_err(failed)? {
+            let (name, bytes) = item.map_err(failed)?;
+            let kind = super::key::kind_in_file(name.value(), RECORD);
+            let entry = Entry::read(bytes.value()).filter(|entry| entry.lives(now));
+            if let (Some(kind), Some(entry)) = (kind, entry) {
+                visit(Seen { kind, start: &entry.content });
+            }
+        }
+        Ok(())
     }
 
     pub(super) async fn touch(&self, key: &Key, ttl: Duration) -> Result<bool, Unavailable> {

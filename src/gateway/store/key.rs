@@ -50,6 +50,18 @@ impl Key {
     }
 }
 
+/// The kind in a name that [`Key::in_file`] made for this shape.
+pub(super) fn kind_in_file(name: &str, shape: char) -> Option<&str> {
+    let (_, rest) = name.strip_suffix(shape)?.strip_suffix('#')?.split_once('/')?;
+    rest.split_once('/').map(|(kind, _)| kind)
+}
+
+/// The kind in a name that [`Key::in_redis`] made for this shape.
+pub(super) fn kind_in_redis<'n>(name: &'n str, prefix: &str, shape: char) -> Option<&'n str> {
+    let (_, kind) = name.strip_prefix(prefix)?.strip_suffix(shape)?.strip_suffix(':')?.split_once("}:")?;
+    Some(kind)
+}
+
 fn digest(tenant: &TenantId, kind: &str, id: &str) -> String {
     hex(&sha256(format!("{tenant}\0{kind}\0{id}").as_bytes()))
 }
@@ -66,6 +78,10 @@ mod tests {
         assert_ne!(key.id(), Key::hashed(&globex, "session", "handle").id());
         assert_ne!(key.id(), Key::hashed(&acme, "flow", "handle").id());
         assert_eq!(Key::new(&acme, "task", "4f").in_redis("cardea:", 'r'), "cardea:{acme:4f}:task:r");
+        assert_eq!(kind_in_redis(&key.in_redis("cardea:", 'r'), "cardea:", 'r'), Some("session"));
+        assert_eq!(kind_in_redis(&key.in_redis("cardea:", 's'), "cardea:", 'r'), None);
+        assert_eq!(kind_in_redis(&key.in_redis("other:", 'r'), "cardea:", 'r'), None);
+        assert_eq!((kind_in_file(&key.in_file('r'), 'r'), kind_in_file(&key.in_file('c'), 'r')), (Some("session"), None));
         for odd in ["", "a}b", "a/b", "ä", &"x".repeat(129)] {
             assert_eq!(Key::new(&acme, "task", odd).id().len(), 64, "{odd:?}");
         }

@@ -8,7 +8,11 @@ mod entries;
 mod key;
 mod message;
 mod redis;
+mod redis_link;
+mod redis_messages;
 mod redis_scripts;
+mod redis_survey;
+mod redis_way;
 #[cfg(test)]
 pub(in crate::gateway) mod tests;
 mod writer;
@@ -18,7 +22,7 @@ use std::time::Duration;
 
 pub(in crate::gateway) use self::key::Key;
 pub(in crate::gateway) use self::message::{Event, Subscription};
-pub(in crate::gateway) use self::redis::RedisSettings;
+pub(in crate::gateway) use self::redis_way::{Layout, RedisSettings};
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
 
@@ -55,6 +59,15 @@ pub(in crate::gateway) struct Record {
     pub(in crate::gateway) version: Version,
     /// How long it has left; `None` when it stays until it is deleted.
     pub(in crate::gateway) expires_in: Option<Duration>,
+}
+
+/// A record as a survey sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct Seen<'s> {
+    /// The kind in its [`Key`].
+    pub(in crate::gateway) kind: &'s str,
+    /// The first bytes of its content, at least 46 when it has so many.
+    pub(in crate::gateway) start: &'s [u8],
 }
 
 /// Outcome of a compare-and-set.
@@ -153,6 +166,26 @@ impl Store {
         ttl: Option<Duration>,
     ) -> Result<Swap, Unavailable> {
         each!(self, backend => backend.compare_and_set(key, expected, value, ttl))
+    }
+
+    /// Puts the same content in another form, e.g. under another key: version and lifetime stay. Nothing happens when the
+    /// record is not the one that was read any more. A failure is nobody's but the log's: the old form still stands.
+    pub(in crate::gateway) async fn rewrap(&self, key: &Key, version: Version, form: Option<Vec<u8>>) {
+        let Some(form) = form else { return };
+        let done: Result<bool, Unavailable> = each!(self, backend => backend.rewrap(key, version, form));
+        if let Err(error) = done {
+            tracing::warn!(%error, "a record keeps its older sealing key for now");
+        }
+    }
+
+    /// Shows every record to `visit`, in no order; one that is written meanwhile may be missing or come twice.
+    pub(in crate::gateway) async fn survey(&self, visit: &mut (dyn FnMut(Seen<'_>) + Send)) -> Result<(), Unavailable> {
+        each!(self, backend => backend.survey(visit))
+    }
+
+    /// Whether other processes may use this store at the same time.
+    pub(in crate::gateway) const fn is_shared(&self) -> bool {
+        matches!(self.0, Backend::Redis(_))
     }
 
     /// Gives the record a new lifetime; its version stays. Whether it was there. May be lost in a crash within 100 ms.

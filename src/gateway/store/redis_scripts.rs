@@ -1,5 +1,5 @@
 //! The steps that Redis must do in one go, in its own language. A record is 8 bytes of version and then its value; every
-//! script touches one key, or two of one slot.
+//! script touches one key, or two of one slot. A script that is run twice by the same caller answers the same.
 
 use redis::Script;
 
@@ -7,6 +7,8 @@ use redis::Script;
 pub(super) struct Scripts {
     /// Record, expected version, new version and value, lifetime in ms or -1. Gives 1 done, 0 conflict, -1 gone.
     pub(super) swap: Script,
+    /// Record, version, version and value. Gives 1 when it was that version; the lifetime stays.
+    pub(super) rewrap: Script,
     /// Set, member, lifetime in ms or -1. The set lives as long as its longest lifetime.
     pub(super) add: Script,
     /// Counter, window in ms. Gives the count and the rest of the window in ms.
@@ -26,10 +28,17 @@ impl Default for Scripts {
                 r"
                 local have = redis.call('GETRANGE', KEYS[1], 0, 7)
                 if have == '' then return -1 end
+                if have == string.sub(ARGV[2], 1, 8) then return 1 end
                 if have ~= ARGV[1] then return 0 end
                 if ARGV[3] == '-1' then redis.call('SET', KEYS[1], ARGV[2])
                 elseif ARGV[3] == '0' then redis.call('DEL', KEYS[1])
                 else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+                return 1",
+            ),
+            rewrap: Script::new(
+                r"
+                if redis.call('GETRANGE', KEYS[1], 0, 7) ~= ARGV[1] then return 0 end
+                redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
                 return 1",
             ),
             add: Script::new(
@@ -50,6 +59,7 @@ impl Default for Scripts {
             // By time as well as by count, so that the fence also grows when the last number was lost.
             acquire: Script::new(
                 r"
+                if redis.call('GET', KEYS[1]) == ARGV[1] then return tonumber(redis.call('GET', KEYS[2]) or '0') end
                 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end
                 local time = redis.call('TIME')
                 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

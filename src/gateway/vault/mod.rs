@@ -214,6 +214,8 @@ impl Vault {
         let key = key(tenant);
         let Some(record) = self.store.get(&key).await? else { return Ok((Vec::new(), None)) };
         let plain = self.ring.open(PURPOSE, &key.context(), &[], &record.value).map_err(|_| VaultError::Sealed)?;
+        let renewed = self.ring.renew(PURPOSE, &key.context(), &[], (&record.value, &plain));
+        self.store.rewrap(&key, record.version, renewed).await;
         let held = serde_json::from_slice(&plain).map_err(|_| VaultError::Sealed)?;
         Ok((held, Some(record.version)))
     }

@@ -22,6 +22,7 @@ on_both! {
     keys_of_one_tenant_are_unknown_to_another_even_as_a_copied_record
     a_record_that_does_not_open_is_never_overwritten
     a_key_that_no_header_can_carry_is_refused
+    keys_are_sealed_anew_when_they_are_used
 }
 
 const SK: &str = "sk-test-0123456789abcdef";
@@ -161,4 +162,15 @@ async fn a_key_that_no_header_can_carry_is_refused(bench: Bench) {
 async fn copy(store: &Store, from: &Key, to: &Key) {
     let record = store.get(from).await.unwrap().unwrap();
     store.put(to, record.value, record.expires_in).await.unwrap();
+}
+
+async fn keys_are_sealed_anew_when_they_are_used(bench: Bench) {
+    let first = vault(&bench).add(&acme(), "first".into(), secret(SK), "alice".into()).await.unwrap();
+    let with = |ids: &[&str]| {
+        let keys = ids.iter().map(|id| ((*id).to_owned(), vec![id.as_bytes()[1]; 32]));
+        Vault::new(bench.store.clone(), Arc::new(Ring::new(keys).unwrap()), bench.clock.clone())
+    };
+    assert_eq!(with(&["k2"]).list(&acme()).await, Err(VaultError::Sealed));
+    with(&["k2", "k1"]).list(&acme()).await.unwrap();
+    assert_eq!(with(&["k2"]).reveal(&acme(), &first.id).await.unwrap().1.expose(), SK);
 }

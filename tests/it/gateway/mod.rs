@@ -1,11 +1,14 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod at_rest;
 mod audit;
 mod cross_site;
 mod ended;
 mod hosts;
+mod keyring;
 mod oidc;
 mod operations;
+mod outage;
 mod refresh;
 mod restart;
 mod return_to;

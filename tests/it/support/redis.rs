@@ -21,6 +21,8 @@ pub(crate) struct RedisServer {
     pub(crate) port: u16,
     folder: TempDir,
     options: Vec<String>,
+    /// When it is not the plain one on its port.
+    address: Option<String>,
     process: Option<Child>,
 }
 
@@ -32,13 +34,18 @@ impl RedisServer {
     /// Starts one with further options of its command line.
     pub(crate) async fn start_with(options: &[&str]) -> Self {
         let options = options.iter().map(|&option| option.to_owned()).collect();
-        let mut server = Self { port: free_port(), folder: tempfile::tempdir().unwrap(), options, process: None };
+        let mut server = Self { port: free_port(), folder: tempfile::tempdir().unwrap(), options, address: None, process: None };
         server.resume().await;
         server
     }
 
+    /// One that somebody else started, by its address.
+    pub(crate) fn elsewhere(url: String) -> Self {
+        Self { port: 0, folder: tempfile::tempdir().unwrap(), options: Vec::new(), address: Some(url), process: None }
+    }
+
     pub(crate) fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        self.address.clone().unwrap_or_else(|| format!("redis://127.0.0.1:{}", self.port))
     }
 
     pub(crate) fn folder(&self) -> &Path {

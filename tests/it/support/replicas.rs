@@ -78,6 +78,11 @@ impl Replicas {
         Self::start(Some(redis), count, setup).await
     }
 
+    /// Gateways on a Redis that is there already.
+    pub(crate) async fn at_redis(redis: RedisServer, count: usize, setup: Setup) -> Self {
+        Self::start(Some(redis), count, setup).await
+    }
+
     /// One gateway on its embedded store.
     pub(crate) async fn embedded() -> Self {
         Self::embedded_with(Setup::default()).await

@@ -33,6 +33,8 @@ on_both! {
     the_list_of_sessions_is_true_and_of_one_user
     ending_a_session_deletes_its_tokens
     a_new_signing_key_signs_nobody_out
+    a_key_that_does_not_seal_yet_signs_no_cookie
+    what_a_session_has_is_sealed_anew_when_it_is_used
 }
 
 async fn a_sign_in_gives_a_new_handle_and_ends_the_one_that_was_presented(bench: Bench) {
@@ -293,6 +295,36 @@ async fn a_new_signing_key_signs_nobody_out(bench: Bench) {
     assert_eq!((after.me(&acme(), &old).await, after.me(&acme(), &renewed).await), (401, 401));
     let foreign = Site::with(&bench, settings(), Arc::clone(&ring(&["k9"])));
     assert_eq!(foreign.me(&acme(), &renewed).await, 401);
+}
+
+async fn a_key_that_does_not_seal_yet_signs_no_cookie(bench: Bench) {
+    let (old, both) = (Site::open(&bench), ring(&["k2", "k1"]));
+    both.seal_with("k1");
+    let new = Site::with(&bench, settings(), Arc::clone(&both));
+    // Made by either, good at both, and not replaced.
+    for (made, used) in [(&old, &new), (&new, &old)] {
+        let cookie = made.sign_in(&acme(), "alice", None).await;
+        for site in [made, used] {
+            let answer = site.ask(&acme(), "GET /portal/me", Some(&cookie)).await;
+            assert_eq!((answer.status(), answer.header("set-cookie")), (200, None));
+        }
+    }
+    let cookie = new.sign_in(&acme(), "bob", None).await;
+    both.seal_with("k2");
+    let renewed = new.ask(&acme(), "GET /portal/me", Some(&cookie)).await.cookie().unwrap();
+    let answer = new.ask(&acme(), "POST /portal/sign-out", Some(&renewed)).await;
+    assert!(answer.header("set-cookie").unwrap().contains("Max-Age=0"));
+}
+
+async fn what_a_session_has_is_sealed_anew_when_it_is_used(bench: Bench) {
+    let old = Site::open(&bench);
+    let cookie = old.sign_in(&acme(), "alice", None).await;
+    let after = Site::with(&bench, settings(), ring(&["k2", "k1"]));
+    let renewed = after.ask(&acme(), "GET /portal/me", Some(&cookie)).await.cookie().unwrap();
+    // The old key can go.
+    let last = Site::with(&bench, settings(), ring(&["k2"]));
+    assert_eq!(last.ask(&acme(), "GET /portal/me", Some(&renewed)).await.body(), "name of alice");
+    assert_eq!(last.me(&acme(), &cookie).await, 401);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

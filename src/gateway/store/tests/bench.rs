@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{RedisSettings, Store};
+use crate::gateway::store::{Layout, RedisSettings, Store};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
@@ -83,8 +83,7 @@ pub(in crate::gateway) struct RedisServer {
 impl RedisServer {
     /// Starts one that keeps nothing by itself and has its files in `folder`.
     pub(in crate::gateway) async fn start(folder: &Path) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Self { port, folder: folder.to_owned(), process: None };
+        let mut server = Self { port: free_port(), folder: folder.to_owned(), process: None };
         server.resume().await;
         server
     }
@@ -114,6 +113,8 @@ impl RedisServer {
     pub(in crate::gateway) fn settings(&self) -> RedisSettings {
         RedisSettings {
             url: Secret::new(format!("redis://127.0.0.1:{}", self.port)),
+            layout: Layout::One,
+            roots: None,
             prefix: "test:".to_owned(),
             connect_timeout: Duration::from_secs(2),
             response_timeout: Duration::from_secs(2),
@@ -139,6 +140,11 @@ impl Drop for RedisServer {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// A free port of loopback, at the time of asking.
+pub(in crate::gateway) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Asks again until the answer is yes.

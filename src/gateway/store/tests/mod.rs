@@ -3,6 +3,7 @@
 pub(in crate::gateway) mod bench;
 mod conformance;
 mod file;
+mod layouts;
 mod outage;
 
 /// Runs every case on an embedded file with a manual clock and on a real Redis.
