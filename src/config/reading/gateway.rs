@@ -11,6 +11,7 @@ use crate::config::gateway::{
     Server, Service, Session, Tenant, Upstream,
 };
 use crate::config::section::Section;
+use crate::platform::secret::Secret;
 
 /// Stands for an address that could not be read.
 pub(super) const FALLBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);

@@ -146,8 +146,8 @@ impl Records {
             tracing::warn!(tenant = %key.tenant(), "a session record does not open; its sealing key may be gone");
             return Ok(None);
         };
-        let renewed = self.0.ring.renew(PURPOSE, &key.context(), handle.as_bytes(), (&record.value, &plain));
-        self.0.store.rewrap(&key, record.version, renewed).await;
+        let renewed = self.0.ring.renew(PURPOSE, &key.context(), secret.as_bytes(), (&record.value, &plain));
+        self.0.store.rewrap(key, record.version, renewed).await;
         let Ok(Sealed { started_at, state }) = serde_json::from_slice(&plain) else { return Ok(None) };
         let state = self.0.as_it_stands(key.tenant(), state).await?;
         let runs_out = self.0.clock.now().after(record.expires_in.unwrap_or_default());
