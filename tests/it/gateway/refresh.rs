@@ -231,7 +231,7 @@ async fn an_upload_starts_with_a_fresh_token_and_is_never_sent_on_twice() {
     // The front page asks for nothing that could refresh.
     let csrf = browser.get(&format!("{portal}/tasks/new")).await.hidden("csrf");
     manners.headers.push(("x-csrf-token", csrf));
-    let mut send = async |browser: &mut Browser| {
+    let send = async |browser: &mut Browser| {
         let form = Form::new().part("file", Part::bytes(b"abc".to_vec()).file_name("a.jar"));
         browser.send(Method::POST, &format!("{portal}/uploads"), &manners, |request| request.multipart(form)).await
     };
