@@ -27,6 +27,8 @@ use crate::platform::random;
 const PURPOSE: &str = "login";
 /// A sign-in that is in the index and has no session yet will have one within this time, or never.
 const BEGINS_WITHIN: Duration = Duration::from_mins(1);
+/// Tries to write an entry that others write, too.
+const CONFLICTS: usize = 10;
 /// Entries that are read at the same time.
 const AT_ONCE: usize = 32;
 /// Users whose sessions are read at the same time.
@@ -140,6 +142,16 @@ pub(super) struct Entered {
     pub(super) left: Duration,
 }
 
+/// How a move to a new handle ended.
+pub(super) enum Moved {
+    /// With this left of the absolute limit.
+    Here { left: Duration },
+    /// Another request moved it first.
+    Elsewhere,
+    /// The session ended.
+    Over,
+}
+
 /// How a sign-in stands.
 enum Standing {
     Alive(Box<ListedSession>),
@@ -205,13 +217,23 @@ impl Parts {
         self.store.add(&users(tenant), &entry.user, lifetime).await
     }
 
-    /// The entry of a sign-in that has a new handle: from now on it points to `session`. What it has left stays.
-    pub(super) async fn move_to(&self, session: &Key, id: &str, principal: &Principal) -> Result<Option<Entered>, Unavailable> {
-        let tenant = session.tenant();
-        let Some(entered) = self.entered(tenant, id).await? else { return Ok(None) };
-        let entry = Entry { session: session.id().to_owned(), ..entered.entry.clone().restated(principal) };
-        let swapped = self.rewrite(tenant, id, &entered, &entry).await?;
-        Ok((swapped != Swap::Gone).then_some(Entered { entry, ..entered }))
+    /// The sign-in that had its session at `old` has it at `new` from now on. What it has left stays.
+    pub(super) async fn move_to(&self, old: &Key, new: &Key, id: &str, principal: &Principal) -> Result<Moved, Unavailable> {
+        let tenant = new.tenant();
+        for _ in 0..CONFLICTS {
+            let Some(entered) = self.entered(tenant, id).await? else { return Ok(Moved::Over) };
+            if entered.entry.session != old.id() {
+                return Ok(Moved::Elsewhere);
+            }
+            let entry = Entry { session: new.id().to_owned(), ..entered.entry.clone().restated(principal) };
+            match self.rewrite(tenant, id, &entered, &entry).await? {
+                Swap::Done(_) => return Ok(Moved::Here { left: entered.left }),
+                Swap::Gone => return Ok(Moved::Over),
+                // Another request was seen meanwhile.
+                Swap::Conflict => {}
+            }
+        }
+        Err(Unavailable("the entry of a sign-in changes all the time".to_owned()))
     }
 
     /// Writes down that a session is in use and gives it more time, never beyond what its sign-in has left. How long it

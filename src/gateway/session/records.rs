@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::Parts;
 use super::copies::Copy;
 use super::ending::tombstone;
-use super::login::Entry;
+use super::login::{Entry, Moved};
 use super::portal::{self, State};
 use super::scope::{Fate, Leave, Loaded, Scope};
 use crate::gateway::domain::audit::{Deed, Event};
@@ -175,23 +175,29 @@ impl Records {
             return Err(Unavailable("the new session's name is taken".to_owned()));
         }
         match (who, old) {
-            (Some((principal, login)), Some(old)) => self.move_over(&old, &key, &login.public(), &principal).await?,
+            (Some((principal, login)), Some(old)) => self.move_over(&scope, &old, &key, (&login.public(), &principal)).await?,
             (Some((principal, _)), None) => self.0.make_room(&scope, tenant, &principal.key()).await,
             (None, _) => {}
         }
         Ok(format!("{tenant}.{secret}"))
     }
 
-    /// The session goes on as `new`: its entry points there before the old handle dies, so that it is never without one.
-    async fn move_over(&self, old: &Key, new: &Key, id: &str, principal: &Principal) -> Result<(), Unavailable> {
-        let Some(entered) = self.0.move_to(new, id, principal).await? else {
-            self.0.store.delete(new).await?;
-            return Err(Unavailable("the session ended meanwhile".to_owned()));
-        };
-        let time = entered.left.min(self.0.settings.idle);
-        self.0.store.touch(new, time).await?;
-        self.0.bury(old, Ending::NewSignIn).await?;
-        self.0.changed(old, id).await
+    /// The session goes on as `new`: its entry points there before the old handle dies, so that it is never without one. Of
+    /// requests that do this at the same time one gives the browser its handle, the others give none.
+    async fn move_over(&self, scope: &Scope, old: &Key, new: &Key, who: (&str, &Principal)) -> Result<(), Unavailable> {
+        let (id, principal) = who;
+        match self.0.move_to(old, new, id, principal).await? {
+            Moved::Here { left } => {
+                self.0.store.touch(new, left.min(self.0.settings.idle)).await?;
+                self.0.bury(old, Ending::NewSignIn).await?;
+                self.0.changed(old, id).await
+            }
+            Moved::Elsewhere | Moved::Over => {
+                self.0.store.delete(new).await?;
+                scope.fate.set(Fate::NotWritten);
+                Ok(())
+            }
+        }
     }
 
     /// What becomes of a session whose handle is given up.

@@ -15,6 +15,7 @@ on_both! {
     without_word_a_copy_is_believed_for_a_second_at_most
     where_copies_are_off_the_store_is_asked_each_time
     with_another_role_the_session_goes_on_under_a_new_handle
+    of_many_requests_that_change_the_role_one_gives_the_new_handle
     the_oldest_of_too_many_sessions_ends
     sign_ins_at_the_same_time_are_all_in_the_index
     a_cookie_on_the_host_of_another_tenant_is_written_down_once
@@ -83,6 +84,29 @@ async fn with_another_role_the_session_goes_on_under_a_new_handle(bench: Bench) 
     assert!(bench.store.get(&crate::gateway::session::tokens::key(&acme, &after[0].id)).await.unwrap().is_some());
     assert!(here.sessions.end(&acme, &after[0].id, Ending::Administrator, &By::default()).await.unwrap());
     assert_eq!(here.me(&acme, &new).await, 401);
+}
+
+async fn of_many_requests_that_change_the_role_one_gives_the_new_handle(bench: Bench) {
+    let (here, there, acme) = (Site::open(&bench), Site::open(&bench), acme());
+    for _ in 0..5 {
+        let old = here.sign_in(&acme, "alice", None).await;
+        let asked = (0..8).map(|index| {
+            let site = if index % 2 == 0 { &here } else { &there };
+            site.ask(&acme, "POST /portal/promote", Some(&old))
+        });
+        let answers = futures_util::future::join_all(asked).await;
+        assert!(answers.iter().all(|answer| [200, 401].contains(&answer.status())));
+        let given: Vec<String> = answers.iter().filter_map(|answer| answer.cookie()).collect();
+        assert_eq!(given.len(), 1, "{given:?}");
+        for site in [&here, &there] {
+            assert_eq!(site.me(&acme, &given[0]).await, 200);
+            until("the old handle to die", async || site.me(&acme, &old).await == 401).await;
+        }
+        let listed = here.sessions.list(&acme, &user(&acme, "alice").key()).await.unwrap();
+        assert_eq!(listed.len(), 1);
+        here.sessions.end(&acme, &listed[0].id, Ending::Administrator, &By::default()).await.unwrap();
+        assert_eq!(here.me(&acme, &given[0]).await, 401, "it is the one that the index knows");
+    }
 }
 
 async fn the_oldest_of_too_many_sessions_ends(bench: Bench) {

@@ -16,7 +16,7 @@ use crate::gateway::audit::Audit;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::session::{CookieSettings, LoginId, Portal, Sessions, Settings, TokenSet, Tokens, Visit};
+use crate::gateway::session::{CookieSettings, LoginId, Portal, Sessions, Settings, SignedIn, TokenSet, Tokens, Visit};
 use crate::gateway::store::tests::bench::Bench;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::seal::Ring;
@@ -261,7 +261,7 @@ async fn rename(portal: Portal, name: web::Path<String>) -> HttpResponse {
 }
 
 async fn promote(portal: Portal) -> HttpResponse {
-    let principal = portal.signed_in().unwrap().principal;
+    let Some(SignedIn { principal, .. }) = portal.signed_in() else { return HttpResponse::Unauthorized().finish() };
     portal.update(Principal { role: Role::Administrator, ..principal });
     HttpResponse::Ok().finish()
 }
