@@ -57,8 +57,9 @@ const provider = new Provider(issuer, {
   rotateRefreshToken: true,
   issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
   ttl: { AccessToken: Number(accessSeconds) },
-  // Its own guard against calls into the local network would keep it from the portal of the tests.
-  fetch: (url, { dispatcher, ...options }) => fetch(url, options),
+  // Its own guard against calls into the local network would keep it from the portal of the tests, and its limit of 2.5 seconds
+  // is short on a busy machine.
+  fetch: (url, { dispatcher, signal, ...options }) => fetch(url, options),
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
   cookies: { keys: ["a key for the tests only"] },
   findAccount: (_, id) => people[id] && { accountId: id, claims: () => ({ sub: id, email_verified: true, ...people[id] }) },
