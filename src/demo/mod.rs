@@ -98,8 +98,7 @@ impl Demo {
             return Err(DemoError::NoDemo(data.to_owned()));
         }
         let listen = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let options =
-            Options { listen, port: 0, data: data.to_owned(), redirect_uris: Vec::new(), frame_ancestors: Vec::new() };
+        let options = Options { listen, port: 0, data: data.to_owned(), redirect_uris: Vec::new(), frame_ancestors: Vec::new() };
         let addresses = Addresses::new(listen, DEFAULT_PORT);
         let folder = Folder::open(data)?;
         let secrets = secrets::Secrets::load_or_make(&folder)?;

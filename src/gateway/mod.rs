@@ -79,8 +79,7 @@ impl Gateway {
         let parts = base.parts()?;
         let health = parts.services.health.clone();
         let (serving, served) = oneshot::channel::<()>();
-        let operations =
-            operations.map(|listener| operate(listener, health, &clock, (shutdown, served))).transpose()?;
+        let operations = operations.map(|listener| operate(listener, health, &clock, (shutdown, served))).transpose()?;
         let (server, address) = web::server::serve(listener, parts, &settings).map_err(listen)?;
         let handle = server.handle();
         let ended = shutdown.clone();

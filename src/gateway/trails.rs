@@ -73,12 +73,7 @@ impl Gateway {
     ///
     /// # Errors
     /// See [`TrailError`].
-    pub async fn list_audit(
-        settings: &Settings,
-        clock: &Clock,
-        tenant: Option<&str>,
-        last: usize,
-    ) -> Result<String, TrailError> {
+    pub async fn list_audit(settings: &Settings, clock: &Clock, tenant: Option<&str>, last: usize) -> Result<String, TrailError> {
         let (audit, tenants) = open(settings, clock, tenant)?;
         let mut lines = String::new();
         for tenant in tenants {

@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Backend, Claims, Drafts, Gateway, Identity, Limits, Operations, Profile, PublicAuth, SealingKey, Server, Service, Session, Store,
-    Tenant, Upstream,
+    Audit, Backend, Claims, Drafts, Gateway, Identity, Limits, Operations, Profile, PublicAuth, SealingKey, Server, Service,
+    Session, Store, Tenant, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;

@@ -94,16 +94,7 @@ pub(super) const METRICS: &[Metric] = &[
         Kind::Counter,
         &[label(
             "reason",
-            &[
-                "sign_out",
-                "elsewhere",
-                "administrator",
-                "limit",
-                "new_sign_in",
-                "provider",
-                "tokens_refused",
-                "ran_out",
-            ],
+            &["sign_out", "elsewhere", "administrator", "limit", "new_sign_in", "provider", "tokens_refused", "ran_out"],
         )],
         "Live pages, uploads and downloads closed because their session ended, by why it ended.",
     ),

@@ -63,7 +63,9 @@ async fn every_event_is_one_line_of_the_log_and_one_record_of_the_trail() {
     assert!(found[0]["user"].is_string() && found[0]["session"].is_string(), "{}", found[0]);
     let everything = found.iter().map(ToString::to_string).collect::<String>();
     let cookie = browser.cookie("localhost", "cardea").unwrap();
-    for secret in ["Dora", "dora@acme.example", &cookie].into_iter().chain(replicas.provider.all_tokens().iter().map(|token| &**token)) {
+    for secret in
+        ["Dora", "dora@acme.example", &cookie].into_iter().chain(replicas.provider.all_tokens().iter().map(|token| &**token))
+    {
         assert!(!everything.contains(secret), "{secret}: {everything}");
     }
     assert!(events(&replicas.all[0], "globex").is_empty());
@@ -103,7 +105,8 @@ async fn whoever_changes_takes_out_or_cuts_off_a_record_is_found_out() {
         (output.status.code(), format!("{}{}", text(&output.stdout), text(&output.stderr)))
     };
     let whole = (Some(0), "acme: whole, events 1 to 3".to_owned());
-    eventually("three events in the store, read through another gateway's settings", async || (verify() == whole).then_some(())).await;
+    eventually("three events in the store, read through another gateway's settings", async || (verify() == whole).then_some(()))
+        .await;
     let name = |number: u64| format!("cardea:{{acme:{number}}}:audit:r");
     for (number, how) in [(1, "is missing"), (2, "is missing"), (3, "is missing")] {
         let kept = redis.command(&["COPY", &name(number), "aside"]).await;

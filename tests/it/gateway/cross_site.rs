@@ -108,8 +108,7 @@ async fn what_a_form_of_any_site_can_send_is_no_json() {
 #[tokio::test]
 async fn refusals_are_counted_by_what_showed_them_and_written_down_up_to_a_limit() {
     let port = free_port();
-    let extra =
-        format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n[gateway.audit]\ncross_site_per_minute = 3\n");
+    let extra = format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n[gateway.audit]\ncross_site_per_minute = 3\n");
     let mut replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
     let (portal, globex) = (replicas.all[0].url.clone(), replicas.all[0].globex.clone());
     let from = |fetch_site, origin: Option<&str>| Manners { fetch_site, origin: origin.map(str::to_owned), headers: vec![] };

@@ -14,16 +14,18 @@ use crate::support::replicas::{Replicas, Setup};
 /// A gateway with an operations listener, and where that is.
 async fn operated(redis: bool, extra: &str) -> (Replicas, String) {
     let port = free_port();
-    let setup =
-        Setup { extra: format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n{extra}"), ..Setup::default() };
-    let replicas =
-        if redis { Replicas::on_redis_with(1, setup).await } else { Replicas::embedded_with(setup).await };
+    let setup = Setup { extra: format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n{extra}"), ..Setup::default() };
+    let replicas = if redis { Replicas::on_redis_with(1, setup).await } else { Replicas::embedded_with(setup).await };
     (replicas, format!("http://127.0.0.1:{port}"))
 }
 
 /// Asks as a program does.
 async fn ask(url: &str) -> Answer {
-    Browser::new().send(Method::GET, url, &Manners::default(), |request| request).await
+    ask_as(Method::GET, url, &Manners::default()).await
+}
+
+async fn ask_as(method: Method, url: &str, manners: &Manners) -> Answer {
+    Browser::new().send(method, url, manners, |request| request).await
 }
 
 /// The value of a line of the page, by name and labels.
@@ -81,24 +83,28 @@ async fn the_two_listeners_do_not_show_what_belongs_to_the_other() {
     for path in ["/", "/tasks", "/auth/login", "/assets/portal.css", "/metrics/"] {
         assert_eq!(ask(&format!("{operations}{path}")).await.status, 404, "{path}");
     }
-    let posted = Browser::new().send(Method::POST, &format!("{operations}/metrics"), &Manners::default(), |request| request);
-    assert_eq!(posted.await.status, 405);
+    let posted = ask_as(Method::POST, &format!("{operations}/metrics"), &Manners::default()).await;
+    assert_eq!(posted.status, 405);
 }
 
 #[tokio::test]
 async fn no_page_of_a_browser_reads_what_operators_see() {
     let (_replicas, operations) = operated(false, "").await;
     let of = |fetch_site, origin: Option<&str>| Manners { fetch_site, origin: origin.map(str::to_owned), ..Manners::default() };
-    let pages =
-        [of(Some("cross-site"), None), of(Some("same-origin"), None), of(None, Some("http://evil.example")), of(None, Some("null"))];
+    let pages = [
+        of(Some("cross-site"), None),
+        of(Some("same-origin"), None),
+        of(None, Some("http://evil.example")),
+        of(None, Some("null")),
+    ];
     for manners in pages {
-        let answer = Browser::new().send(Method::GET, &format!("{operations}/metrics"), &manners, |request| request).await;
+        let answer = ask_as(Method::GET, &format!("{operations}/metrics"), &manners).await;
         assert_eq!((answer.status.as_u16(), answer.text().as_str()), (403, ""));
         assert_eq!((answer.header("x-content-type-options"), answer.header("cache-control")), ("nosniff", "no-store"));
         assert!(answer.header("access-control-allow-origin").is_empty());
     }
-    let typed = Browser::new().send(Method::GET, &format!("{operations}/readyz"), &of(Some("none"), None), |request| request);
-    assert_eq!(typed.await.status, 200, "an operator may type the address");
+    let typed = ask_as(Method::GET, &format!("{operations}/readyz"), &of(Some("none"), None)).await;
+    assert_eq!(typed.status, 200, "an operator may type the address");
 }
 
 #[tokio::test]
@@ -112,7 +118,10 @@ async fn without_the_store_a_gateway_lives_and_says_what_is_missing() {
     let unwell = state().await;
     assert_eq!(unwell.status, 503, "{}", unwell.text());
     let told: serde_json::Value = serde_json::from_slice(&unwell.bytes).unwrap();
-    assert_eq!((told["status"].as_str(), told["degraded"][0].as_str()), (Some("not_ready"), Some("the session store does not answer")));
+    assert_eq!(
+        (told["status"].as_str(), told["degraded"][0].as_str()),
+        (Some("not_ready"), Some("the session store does not answer"))
+    );
     let public = ask(&format!("{portal}/readyz")).await;
     assert_eq!((public.status.as_u16(), public.header("retry-after")), (503, "5"));
     assert!(!public.text().contains("store"), "{}", public.text());
