@@ -202,6 +202,7 @@ pub(super) struct Bench {
     pub(super) sessions: Sessions,
     pub(super) sites: Sites,
     pub(super) tokens: Tokens,
+    guard: csrf::Guard,
     pub(super) vault: Vault,
     _folder: tempfile::TempDir,
 }
@@ -219,8 +220,8 @@ impl Bench {
         let built = rig::rig(&tenants, &json!({"form_bytes": 65536}), folder.path(), &clock, |settings| {
             settings.tenants.get_mut("globex").unwrap().public_url = "http://globex.example".to_owned();
         });
-        let Parts { services, sessions, sites, .. } = built.parts;
-        Self { fake, clock, services, sessions, sites, tokens: built.tokens, vault: built.vault, _folder: folder }
+        let Parts { services, sessions, sites, guard, .. } = built.parts;
+        Self { fake, clock, services, sessions, sites, guard, tokens: built.tokens, vault: built.vault, _folder: folder }
     }
 
     /// A share that acme made.
@@ -238,7 +239,7 @@ impl Bench {
 
     /// The portal, with an extra address that signs in (`/test/sign-in/{name}/{role}`).
     pub(super) async fn portal(&self) -> Site {
-        let (sites, sessions) = (self.sites.clone(), self.sessions.clone());
+        let (sites, sessions, guard) = (self.sites.clone(), self.sessions.clone(), self.guard.clone());
         let callers = Callers { trusted: Arc::from([]), clock: self.clock.clone() };
         let app = App::new()
             .app_data(Data::new(self.services.clone()))
@@ -248,7 +249,7 @@ impl Bench {
             .configure(routes::all)
             .route("/test/sign-in/{name}/{role}", web::get().to(sign_in))
             .wrap(sessions.layer())
-            .wrap(from_fn(csrf::csrf))
+            .wrap(from_fn(move |request, next| csrf::csrf(guard.clone(), request, next)))
             .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
             .wrap(from_fn(error_page::error_page))
             .wrap(from_fn(headers::headers))
