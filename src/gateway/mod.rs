@@ -80,8 +80,8 @@ impl Gateway {
         base.first_keys().await;
         let parts = base.parts()?;
         let health = parts.services.health.clone();
-        let (serving, served) = oneshot::channel::<()>();
-        let operations = operations.map(|listener| operate(listener, health, &clock, (shutdown, served))).transpose()?;
+        let (working, done) = oneshot::channel::<()>();
+        let operations = operations.map(|listener| operate(listener, health, &clock, (shutdown, done))).transpose()?;
         let (server, address) = web::server::serve(listener, parts, &settings).map_err(listen)?;
         let handle = server.handle();
         let ended = shutdown.clone();
@@ -90,7 +90,7 @@ impl Gateway {
                 tracing::error!(%error, "the gateway ended");
             }
             ended.begin();
-            drop(serving);
+            drop(working);
         });
         let ending = shutdown.clone();
         shutdown.spawn(async move {
@@ -117,13 +117,13 @@ fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
     TcpListener::bind(address).map_err(|error| StartError::Listen(address, error))
 }
 
-/// Starts the operations listener. It ends after the portal's own, so that operators see the end up to its end: `served` is
+/// Starts the operations listener. It ends after the portal's own, so that operators see the end up to its end: `done` is
 /// closed then.
 fn operate(
     listener: TcpListener,
     health: Health,
     clock: &Clock,
-    (shutdown, served): (&Shutdown, oneshot::Receiver<()>),
+    (shutdown, done): (&Shutdown, oneshot::Receiver<()>),
 ) -> Result<SocketAddr, StartError> {
     let page = MetricsPage::start(clock.now(), shutdown).map_err(|error| StartError::Operations(error.to_string()))?;
     shutdown.spawn(health.clone().watch());
@@ -137,7 +137,7 @@ fn operate(
         }
     });
     shutdown.spawn(async move {
-        let _ = served.await;
+        let _ = done.await;
         handle.stop(false).await;
     });
     Ok(address)

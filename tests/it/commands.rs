@@ -243,6 +243,24 @@ fn the_lease_of_a_refresh_outlasts_the_call_it_guards() {
 }
 
 #[test]
+fn operators_have_an_address_of_their_own_or_none() {
+    let with = |listen: &str| {
+        check(&format!("{}\n[gateway.operations]\nlisten = \"{listen}\"\n", gateway("client_secret = \"x\"")), &[])
+    };
+    for good in ["", "127.0.0.1:9090", "[::1]:9090"] {
+        assert_eq!(with(good).status.code(), Some(0), "{good}: {}", text(&with(good).stderr));
+    }
+    for (wrong, told) in [
+        ("9090", "gateway.operations.listen: does not fit"),
+        ("127.0.0.1:8080", "gateway.operations.listen: is the address of server.listen"),
+    ] {
+        let refused = with(wrong);
+        assert_eq!(refused.status.code(), Some(2), "{wrong}");
+        assert!(text(&refused.stderr).contains(told), "{}", text(&refused.stderr));
+    }
+}
+
+#[test]
 fn a_file_that_is_not_toml_is_named_with_the_line_and_without_its_text() {
     let told = problems("[gateway.store]\nredis_url = \"redis://:hidden-text@h\n");
     assert!(told.contains("cardea.toml, line 2: is not TOML"), "{told}");
@@ -476,6 +494,9 @@ mod demo {
         let refused = Demo::prepare(&open, Vec::new()).expect_err("not loopback").to_string();
         assert!(refused.contains("0.0.0.0 can be reached from elsewhere"), "{refused}");
         let environment = vec![("CARDEA__SCANNER__LISTEN".to_owned(), "0.0.0.0:8081".to_owned())];
+        let refused = Demo::prepare(&options(folder.path()), environment).expect_err("not loopback");
+        assert!(matches!(refused, DemoError::NotLoopback(_)), "{refused}");
+        let environment = vec![("CARDEA__GATEWAY__OPERATIONS__LISTEN".to_owned(), "0.0.0.0:9090".to_owned())];
         let refused = Demo::prepare(&options(folder.path()), environment).expect_err("not loopback");
         assert!(matches!(refused, DemoError::NotLoopback(_)), "{refused}");
     }

@@ -94,7 +94,17 @@ pub(super) const METRICS: &[Metric] = &[
         Kind::Counter,
         &[label(
             "reason",
-            &["sign_out", "elsewhere", "administrator", "limit", "new_sign_in", "provider", "tokens_refused", "ran_out"],
+            &[
+                "sign_out",
+                "elsewhere",
+                "administrator",
+                "limit",
+                "new_sign_in",
+                "provider",
+                "tokens_refused",
+                "other_user",
+                "ran_out",
+            ],
         )],
         "Live pages, uploads and downloads closed because their session ended, by why it ended.",
     ),

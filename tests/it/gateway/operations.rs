@@ -21,7 +21,11 @@ async fn operated(redis: bool, extra: &str) -> (Replicas, String) {
 
 /// Asks as a program does.
 async fn ask(url: &str) -> Answer {
-    Browser::new().send(Method::GET, url, &Manners::default(), |request| request).await
+    ask_as(Method::GET, url, &Manners::default()).await
+}
+
+async fn ask_as(method: Method, url: &str, manners: &Manners) -> Answer {
+    Browser::new().send(method, url, manners, |request| request).await
 }
 
 /// The value of a line of the page, by name and labels.
@@ -79,8 +83,8 @@ async fn the_two_listeners_do_not_show_what_belongs_to_the_other() {
     for path in ["/", "/tasks", "/auth/login", "/assets/portal.css", "/metrics/"] {
         assert_eq!(ask(&format!("{operations}{path}")).await.status, 404, "{path}");
     }
-    let posted = Browser::new().send(Method::POST, &format!("{operations}/metrics"), &Manners::default(), |request| request);
-    assert_eq!(posted.await.status, 405);
+    let posted = ask_as(Method::POST, &format!("{operations}/metrics"), &Manners::default()).await;
+    assert_eq!(posted.status, 405);
 }
 
 #[tokio::test]
@@ -94,13 +98,13 @@ async fn no_page_of_a_browser_reads_what_operators_see() {
         of(None, Some("null")),
     ];
     for manners in pages {
-        let answer = Browser::new().send(Method::GET, &format!("{operations}/metrics"), &manners, |request| request).await;
+        let answer = ask_as(Method::GET, &format!("{operations}/metrics"), &manners).await;
         assert_eq!((answer.status.as_u16(), answer.text().as_str()), (403, ""));
         assert_eq!((answer.header("x-content-type-options"), answer.header("cache-control")), ("nosniff", "no-store"));
         assert!(answer.header("access-control-allow-origin").is_empty());
     }
-    let typed = Browser::new().send(Method::GET, &format!("{operations}/readyz"), &of(Some("none"), None), |request| request);
-    assert_eq!(typed.await.status, 200, "an operator may type the address");
+    let typed = ask_as(Method::GET, &format!("{operations}/readyz"), &of(Some("none"), None)).await;
+    assert_eq!(typed.status, 200, "an operator may type the address");
 }
 
 #[tokio::test]

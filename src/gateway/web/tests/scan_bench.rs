@@ -85,9 +85,11 @@ impl Bench {
         std::thread::spawn(move || {
             let (listener, address) = listening();
             actix_web::rt::System::new().block_on(async move {
-                let Rig { parts: Parts { services, sessions, sites, limits, .. }, tokens, .. } = parts(behind, &path, &clock);
+                let Rig { parts: Parts { services, sessions, sites, limits, guard, .. }, tokens, .. } =
+                    parts(behind, &path, &clock);
                 let factory = move || {
                     let (sites, callers) = (sites.clone(), Callers { trusted: Arc::from([]), clock: clock.clone() });
+                    let guard = guard.clone();
                     App::new()
                         .app_data(PayloadConfig::new(65536))
                         .app_data(Data::new(services.clone()))
@@ -98,7 +100,7 @@ impl Bench {
                         .configure(routes::all)
                         .route("/test/sign-in", web::get().to(sign_in))
                         .wrap(sessions.layer())
-                        .wrap(from_fn(csrf::csrf))
+                        .wrap(from_fn(move |request, next| csrf::csrf(guard.clone(), request, next)))
                         .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
                         .wrap(from_fn(error_page::error_page))
                         .wrap(from_fn(headers::headers))
