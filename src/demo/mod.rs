@@ -128,7 +128,7 @@ impl Demo {
 /// See [`DemoError`], e.g. when the demo is running.
 pub fn settings_of(data: &Path, environment: Vec<(String, String)>) -> Result<(Config, Folder), DemoError> {
     let options = Options {
-        listen: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
         port: 0,
         data: data.to_owned(),
         redirect_uris: Vec::new(),

@@ -37,8 +37,8 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) sign_in: Option<Box<str>>,
     /// Ways on from here, where some are known.
     pub(in crate::gateway) ways: Box<[Way]>,
-    /// `type` of the problem document, for programs that act on it.
-    pub(in crate::gateway) kind: &'static str,
+    /// The cause of the refusal is gone: the same request, sent once more, is taken.
+    pub(in crate::gateway) resends: bool,
     /// There is something to read before: browsers get the page with a link to the sign-in.
     pub(in crate::gateway) explains: bool,
 }
@@ -46,7 +46,7 @@ pub(in crate::gateway) struct WebError {
 /// `type` of a problem that is told by its status alone.
 const ABOUT_BLANK: &str = "about:blank";
 /// `type` of a refusal whose cause is gone: the same request, sent once more, is taken.
-pub(in crate::gateway) const RESEND: &str = "token-refreshed-resend";
+const RESEND: &str = "token-refreshed-resend";
 
 impl WebError {
     fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
@@ -59,7 +59,7 @@ impl WebError {
             cause: None,
             sign_in: None,
             ways: Box::default(),
-            kind: ABOUT_BLANK,
+            resends: false,
             explains: false,
         }
     }
@@ -175,7 +175,7 @@ impl WebError {
     fn resend() -> Self {
         let words = "Your sign-in was renewed while this was on its way, so it was not taken. You are still signed in.";
         let hint = "Go back and send it once more.";
-        Self { kind: RESEND, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
+        Self { resends: true, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
     }
 
     /// The session was ended by somebody or something else, which is told before anybody is led to the sign-in.
@@ -213,7 +213,7 @@ impl WebError {
     pub(in crate::gateway) fn problem(&self, request_id: &str) -> serde_json::Value {
         let same = ErrorResponse::new(u32::from(self.status.as_u16()) * 10, &*self.words);
         serde_json::json!({
-            "type": self.kind,
+            "type": if self.resends { RESEND } else { ABOUT_BLANK },
             "title": self.title,
             "status": self.status.as_u16(),
             "detail": self.words,

@@ -9,7 +9,7 @@ use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 
 use crate::gateway::session::{Portal, SignedIn};
 use crate::gateway::web::context::{Context, is_public};
-use crate::gateway::web::error::{RESEND, Told, WebError, see_other};
+use crate::gateway::web::error::{Told, WebError, see_other};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::View as _;
 use crate::gateway::web::views::errors::{ErrorPage, Link};
@@ -135,7 +135,7 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     } else if let (true, Some(href)) = (links.is_empty() && !readable, form_page(request, &context.origin)) {
         links.push(Link { label: "Back to the page", href });
     }
-    if failure.status == StatusCode::UNAUTHORIZED && failure.kind != RESEND {
+    if failure.status == StatusCode::UNAUTHORIZED && !failure.resends {
         let back = request.uri().path_and_query().filter(|_| readable);
         links.push(Link { label: "Sign in", href: back.map_or(urls::LOGIN.to_owned(), |path| urls::login(path.as_str())) });
     }

@@ -204,7 +204,6 @@ pub(super) struct Bench {
     pub(super) sites: Sites,
     guard: Guard,
     pub(super) tokens: Tokens,
-    guard: csrf::Guard,
     pub(super) vault: Vault,
     _folder: tempfile::TempDir,
 }
