@@ -58,6 +58,7 @@ fn under_way(replicas: &Replicas, before: usize) -> bool {
 }
 
 /// Ends a session while slow requests of it are in flight on the other replica; nothing of it may come back.
+#[expect(clippy::print_stderr, reason = "the figure of the long run is read by people")]
 async fn nothing_comes_back(by: By, tries: usize) {
     let replicas = replicas().await;
     let administrator = replicas.signed_in_as(&replicas.all[0].url, "7", "Dora", "administrator").await;
@@ -105,7 +106,7 @@ async fn nothing_comes_back(by: By, tries: usize) {
     let count = async |kind: &str| redis.command(&["KEYS", &format!("*:{kind}:r")]).await.matches(kind).count();
     let enders = if matches!(by, By::Elsewhere) { tries } else { 0 };
     assert_eq!((count("tokens").await, count("login").await), (1 + enders, 1 + enders), "the administrator's and the enders'");
-    println!("{tries} tries: dead everywhere within {latest:?}");
+    eprintln!("{tries} tries: dead everywhere within {latest:?}");
 }
 
 #[tokio::test]

@@ -192,8 +192,8 @@ fn measured() -> BTreeSet<String> {
         }
         let text = fs::read_to_string(entry.path()).unwrap();
         for macro_name in ["counter!(", "gauge!(", "histogram!("] {
-            let named = text.split(macro_name).skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
-            names.extend(named.map(str::to_owned));
+            let found = text.split(macro_name).skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+            names.extend(found.map(str::to_owned));
         }
     }
     names

@@ -100,7 +100,7 @@ async fn scripts(replicas: &Replicas) -> u64 {
 async fn the_one_who_refreshes_dies() {
     let session = format!("{PATIENT}refresh_lease_seconds = 5\n");
     let extra = "[gateway.upstream]\ntimeout_ms = 4500\n".to_owned();
-    let mut replicas = Replicas::on_redis_with(2, Setup { session, extra, ..Setup::default() }).await;
+    let mut replicas = Replicas::on_redis_with(2, Setup { extra, session, ..Setup::default() }).await;
     let browser = expired(&replicas).await;
     replicas.provider.state().latency = Duration::from_secs(3);
     let before = replicas.provider.seen();

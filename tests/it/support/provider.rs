@@ -25,8 +25,6 @@ pub(crate) enum Grant {
     Good,
     /// This status and body.
     Say(u16, &'static str, String),
-    /// Takes the grant, so that it is used up, and never answers.
-    Silence,
 }
 
 /// The behaviour of a provider, to be changed while it runs.
@@ -52,7 +50,7 @@ pub(crate) struct State {
     /// What it adds as an OpenID provider; `None` while it is none.
     pub(crate) openid: Option<OpenId>,
     seen: Seen,
-    codes: BTreeMap<String, String>,
+    codes: BTreeSet<String>,
     families: BTreeMap<String, Family>,
     count: usize,
 }
@@ -75,7 +73,6 @@ pub(crate) struct Seen {
 
 #[derive(Default)]
 struct Family {
-    subject: String,
     access: BTreeSet<String>,
     newest_access: String,
     refresh: String,
@@ -112,7 +109,7 @@ impl Provider {
             revocation_outage: 0,
             openid: None,
             seen: Seen::default(),
-            codes: BTreeMap::new(),
+            codes: BTreeSet::new(),
             families: BTreeMap::new(),
             count: 0,
         };
@@ -209,11 +206,10 @@ impl Provider {
         let mut state = self.state();
         state.count += 1;
         let code = format!("code-{}-{}", state.count, "c".repeat(24));
-        let subject = state.person["sub"].as_str().unwrap().to_owned();
         if let Some(openid) = &mut state.openid {
             openid.asked(&code, query.get("nonce"));
         }
-        state.codes.insert(code.clone(), subject);
+        state.codes.insert(code.clone());
         let mut back = url::Url::parse(&query["redirect_uri"]).unwrap();
         back.query_pairs_mut().append_pair("code", &code).append_pair("state", &query["state"]);
         back.query_pairs_mut().extend_pairs(&state.callback_extra);
@@ -233,10 +229,6 @@ impl Provider {
             Grant::Good => self.give(&form),
             Grant::Say(status, kind, body) => {
                 Response::builder().status(status).header("content-type", kind).body(Full::from(body)).unwrap()
-            }
-            Grant::Silence => {
-                let _ = self.give(&form);
-                std::future::pending().await
             }
         }
     }
@@ -263,10 +255,12 @@ impl Provider {
             state.seen.refreshes += 1;
             name
         } else {
-            let Some(subject) = form.get("code").and_then(|code| state.codes.remove(code)) else { return refused() };
+            if form.get("code").is_none_or(|code| !state.codes.remove(code)) {
+                return refused();
+            }
             state.seen.codes += 1;
             let name = format!("family-{count}");
-            state.families.insert(name.clone(), Family { subject, refresh: fresh.clone(), ..Family::default() });
+            state.families.insert(name.clone(), Family { refresh: fresh.clone(), ..Family::default() });
             name
         };
         let (rotates, lifetime, edit) = (state.rotates, state.lifetime, state.edit);

@@ -1,8 +1,9 @@
 //! A real `redis-server` on loopback, for gateways that share a store. It goes away with the test.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
@@ -48,10 +49,6 @@ impl RedisServer {
         self.address.clone().unwrap_or_else(|| format!("redis://127.0.0.1:{}", self.port))
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
     /// Starts it again on the same port, with what it saved.
     pub(crate) async fn resume(&mut self) {
         let process = Command::new("redis-server")
@@ -95,7 +92,7 @@ impl RedisServer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         let mut request = format!("*{}\r\n", words.len());
         for word in words {
-            request.push_str(&format!("${}\r\n{word}\r\n", word.len()));
+            write!(request, "${}\r\n{word}\r\n", word.len()).unwrap();
         }
         // The server closes after QUIT, which says where the answer ends.
         request.push_str("*1\r\n$4\r\nQUIT\r\n");

@@ -24,8 +24,6 @@ use super::spawn;
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: String,
-    /// Path and query.
-    pub(crate) path: String,
     pub(crate) bearer: String,
     /// What it was answered with.
     pub(crate) status: u16,
@@ -95,10 +93,9 @@ impl Service {
         };
         tokio::time::sleep(latency).await;
         let status = forced.unwrap_or(if self.provider.believes(&bearer) { 200 } else { 401 });
-        let path = head.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
         let mut desk = self.desk();
         desk.waiting -= 1;
-        desk.calls.push(Call { method: head.method.to_string(), path, bearer, status });
+        desk.calls.push(Call { method: head.method.to_string(), bearer, status });
         let good = || desk.body.clone().unwrap_or_else(|| json!({ "list": [], "total": 0 }));
         let body = if status == 200 { good() } else { json!({ "status": status, "message": "no" }) };
         let builder = Response::builder().status(status);

@@ -96,7 +96,7 @@ async fn of_many_requests_that_change_the_role_one_gives_the_new_handle(bench: B
         });
         let answers = futures_util::future::join_all(asked).await;
         assert!(answers.iter().all(|answer| [200, 401].contains(&answer.status())));
-        let given: Vec<String> = answers.iter().filter_map(|answer| answer.cookie()).collect();
+        let given: Vec<String> = answers.iter().filter_map(super::portal::Answer::cookie).collect();
         assert_eq!(given.len(), 1, "{given:?}");
         for site in [&here, &there] {
             assert_eq!(site.me(&acme, &given[0]).await, 200);
