@@ -12,7 +12,7 @@ use crate::support::client::{Answer, Browser, Manners, http};
 use crate::support::eventually;
 use crate::support::openid::now;
 use crate::support::provider::person;
-use crate::support::replicas::{Replica, Replicas};
+use crate::support::replicas::{Replica, Replicas, Setup};
 
 async fn leave(portal: &str, browser: &mut Browser) -> Answer {
     let page = browser.get(&format!("{portal}/tasks")).await;
@@ -271,7 +271,8 @@ async fn a_logout_token_that_is_not_right_ends_nothing() {
 
 /// The provider ends a session on one replica while requests of it are in flight on the other; nothing of it may come back.
 async fn nothing_comes_back(tries: usize) {
-    let replicas = Replicas::on_redis_with(2, identity(OIDC)).await;
+    let extra = "[gateway.limits]\nsign_ins_per_minute = 10000\n".to_owned();
+    let replicas = Replicas::on_redis_with(2, Setup { extra, ..identity(OIDC) }).await;
     replicas.provider.speak_openid();
     // Tokens run out at once, so that every request also refreshes them.
     replicas.provider.state().lifetime = Some(1);
