@@ -1,6 +1,7 @@
 //! The gateway from outside: the built binary over sockets.
 
 mod at_rest;
+mod failover;
 mod keyring;
 mod oidc;
 mod outage;
