@@ -4,6 +4,7 @@ mod at_rest;
 mod audit;
 mod cross_site;
 mod ended;
+mod failover;
 mod hosts;
 mod keyring;
 mod oidc;

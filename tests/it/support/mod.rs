@@ -8,6 +8,7 @@ pub(crate) mod jar;
 pub(crate) mod openid;
 pub(crate) mod provider;
 pub(crate) mod redis;
+pub(crate) mod redis_many;
 pub(crate) mod replicas;
 pub(crate) mod scanner;
 pub(crate) mod service;

@@ -24,6 +24,8 @@ pub(crate) struct RedisServer {
     options: Vec<String>,
     /// When it is not the plain one on its port.
     address: Option<String>,
+    /// Its options say everything.
+    alone: bool,
     process: Option<Child>,
 }
 
@@ -35,14 +37,27 @@ impl RedisServer {
     /// Starts one with further options of its command line.
     pub(crate) async fn start_with(options: &[&str]) -> Self {
         let options = options.iter().map(|&option| option.to_owned()).collect();
-        let mut server = Self { port: free_port(), folder: tempfile::tempdir().unwrap(), options, address: None, process: None };
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = Self { port: free_port(), folder, options, address: None, alone: false, process: None };
+        server.resume().await;
+        server
+    }
+
+    /// Starts a sentinel with these lines of settings.
+    pub(crate) async fn sentinel(settings: &str) -> Self {
+        let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
+        let file = folder.path().join("sentinel.conf");
+        fs::write(&file, format!("port {port}\nbind 127.0.0.1\n{settings}")).unwrap();
+        let options = vec![file.to_str().unwrap().to_owned(), "--sentinel".to_owned()];
+        let mut server = Self { port, folder, options, address: None, alone: true, process: None };
         server.resume().await;
         server
     }
 
     /// One that somebody else started, by its address.
     pub(crate) fn elsewhere(url: String) -> Self {
-        Self { port: 0, folder: tempfile::tempdir().unwrap(), options: Vec::new(), address: Some(url), process: None }
+        let folder = tempfile::tempdir().unwrap();
+        Self { port: 0, folder, options: Vec::new(), address: Some(url), alone: true, process: None }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -51,15 +66,15 @@ impl RedisServer {
 
     /// Starts it again on the same port, with what it saved.
     pub(crate) async fn resume(&mut self) {
-        let process = Command::new("redis-server")
-            .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--appendonly", "no", "--rdbcompression", "no"])
-            .args(["--save", "", "--dir"])
-            .arg(self.folder.path())
-            .args(&self.options)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("redis-server is installed");
+        let mut command = Command::new("redis-server");
+        if !self.alone {
+            command
+                .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--appendonly", "no", "--rdbcompression", "no"])
+                .args(["--save", "", "--dir"])
+                .arg(self.folder.path());
+        }
+        let process =
+            command.args(&self.options).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("redis-server is installed");
         self.process = Some(process);
         let port = self.port;
         eventually("redis-server", async || TcpStream::connect(("127.0.0.1", port)).await.ok()).await;

@@ -222,8 +222,7 @@ async fn when_the_master_dies_the_store_goes_on_with_the_one_that_the_sentinels_
     let fence = store.acquire(&key("lease"), Duration::from_millis(1)).await.unwrap().unwrap().fence;
     watched.master.kill();
     // Away, never "not there".
-    until("the other master", async || store.put(&key("b"), vec![1], None).await.is_ok())
-    .await;
+    until("the other master", async || store.put(&key("b"), vec![1], None).await.is_ok()).await;
     assert_eq!(store.get(&key("a")).await.unwrap().unwrap().value, b"content");
     until(
         "a lease of a greater fence",
