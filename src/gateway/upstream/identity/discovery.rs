@@ -1,7 +1,7 @@
 //! Where a provider's endpoints are: built from `{auth_url}` (`seed`), or asked of the provider when first needed and kept for
 //! a while (`oidc`, `strict`). Old endpoints stay in use while the provider does not answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use reqwest::Method;
@@ -44,9 +44,13 @@ impl Endpoints {
     }
 }
 
-/// The endpoints once they are known. One caller asks, the others wait for its answer.
+/// The endpoints once they are known. One caller asks; the others wait for its answer while nothing is known, and go on with what
+/// is known otherwise.
 #[derive(Default)]
-pub(super) struct Discovery(Mutex<Known>);
+pub(super) struct Discovery {
+    known: RwLock<Known>,
+    asking: Mutex<()>,
+}
 
 #[derive(Default)]
 struct Known {
@@ -62,14 +66,23 @@ impl Discovery {
         clock: &Clock,
         transport: &Transport,
     ) -> Result<Arc<Endpoints>, IdentityError> {
-        let mut known = self.0.lock().await;
-        if known.next.is_some_and(|next| clock.now() < next) {
-            return known.endpoints.clone().ok_or(IdentityError::Unavailable);
+        let _turn = match self.look(clock) {
+            (known, false) => return known.ok_or(IdentityError::Unavailable),
+            (None, true) => self.asking.lock().await,
+            (Some(known), true) => {
+                let Ok(turn) = self.asking.try_lock() else { return Ok(known) };
+                turn
+            }
+        };
+        // Somebody may have asked while this waited for its turn.
+        if let (known, false) = self.look(clock) {
+            return known.ok_or(IdentityError::Unavailable);
         }
         let fresh = match settings.profile {
             Profile::Seed => built(settings),
             Profile::Oidc | Profile::Strict => discovered(settings, transport).await,
         };
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         match fresh {
             Ok(fresh) => {
                 known.next = Some(clock.now().after(Duration::from_secs(settings.limits.metadata_minutes * 60)));
@@ -80,6 +93,12 @@ impl Discovery {
                 known.endpoints.clone().ok_or(error)
             }
         }
+    }
+
+    /// What is known, and whether it is time to ask.
+    fn look(&self, clock: &Clock) -> (Option<Arc<Endpoints>>, bool) {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        (known.endpoints.clone(), known.next.is_none_or(|next| clock.now() >= next))
     }
 }
 

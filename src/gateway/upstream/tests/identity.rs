@@ -291,6 +291,41 @@ async fn a_provider_may_be_down_at_first_and_later_for_a_while() {
     assert!(provider.authorize_url(ask("c", "n")).await.is_ok(), "what was known stays in use");
 }
 
+#[tokio::test]
+async fn nobody_waits_for_a_provider_that_is_slow_to_say_again_where_it_is() {
+    let asked = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&asked);
+    let fake = Fake::new(move |_, seen| {
+        *count.lock().unwrap() += 1;
+        if *count.lock().unwrap() > 1 {
+            return Reply::Stall(Vec::new());
+        }
+        let base = format!("http://{}", seen.headers["host"]);
+        Reply::Json(
+            200,
+            json!({ "issuer": base, "authorization_endpoint": format!("{base}/a"),
+            "token_endpoint": format!("{base}/t"), "jwks_uri": format!("{base}/k") }),
+        )
+    })
+    .await;
+    let clock = clock();
+    let provider = provider(settings(Profile::Oidc, &fake.base), &clock);
+    provider.authorize_url(ask("c", "n")).await.unwrap();
+    clock.advance(Duration::from_hours(2));
+    let mut first = Box::pin(provider.authorize_url(ask("c", "n")));
+    tokio::select! {
+        biased;
+        _ = &mut first => panic!("the one that asks waits for its answer"),
+        others = async {
+            while *asked.lock().unwrap() < 2 {
+                tokio::task::yield_now().await;
+            }
+            provider.authorize_url(ask("c", "n")).await
+        } => assert!(others.is_ok()),
+    }
+    assert!(first.await.is_ok(), "and goes on with what was known");
+}
+
 /// A provider that signs what a test wants.
 pub(super) struct Signing {
     pub(super) fake: Fake,
