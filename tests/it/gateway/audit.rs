@@ -1,5 +1,8 @@
 //! The audit trail from outside: events are in the log and in the store, and whoever changes the store is found out.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
@@ -7,8 +10,8 @@ use serde_json::Value;
 use crate::support::client::{Browser, Manners};
 use crate::support::demo::cardea;
 use crate::support::eventually;
-use crate::support::provider::Grant;
-use crate::support::replicas::{Replica, Replicas};
+use crate::support::provider::{Grant, person};
+use crate::support::replicas::{Replica, Replicas, SEALING_KEY};
 
 /// Runs `cardea audit` with the settings of a gateway.
 fn audit(replica: &Replica, arguments: &[&str]) -> Output {
@@ -41,6 +44,10 @@ async fn one_of_each(replicas: &Replicas) -> Browser {
     member
 }
 
+fn text_of(output: &Output) -> String {
+    format!("{}{}", text(&output.stdout), text(&output.stderr))
+}
+
 const DEEDS: [&str; 3] = ["sign_in", "sign_in_refused", "cross_site"];
 
 #[tokio::test]
@@ -69,6 +76,52 @@ async fn every_event_is_one_line_of_the_log_and_one_record_of_the_trail() {
         assert!(!everything.contains(secret), "{secret}: {everything}");
     }
     assert!(events(&replicas.all[0], "globex").is_empty());
+}
+
+/// Every kind of event there is, by the names that are written.
+fn kinds() -> BTreeSet<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gateway/domain/audit.rs");
+    let text = fs::read_to_string(source).unwrap();
+    let names = text.lines().filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \"")?.1.strip_suffix("\","));
+    names.map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn every_kind_of_event_is_written_by_a_gateway_that_runs() {
+    let mut replicas = Replicas::embedded().await;
+    let (portal, globex) = (replicas.all[0].url.clone(), replicas.all[0].globex.clone());
+    let mut leaver = one_of_each(&replicas).await;
+    let csrf = leaver.get(&format!("{portal}/tasks/new")).await.hidden("csrf");
+    assert_eq!(leaver.post(&format!("{portal}/auth/logout"), &[("csrf", &csrf)]).await.status, 303);
+
+    // Tokens that are over at once are refreshed by the next page, with whatever the provider says of the person by then.
+    replicas.provider.state().lifetime = Some(0);
+    let mut member = replicas.signed_in().await;
+    replicas.provider.state().lifetime = Some(3600);
+    replicas.provider.state().person = person("7", "Dora", "member");
+    assert_eq!(member.get(&format!("{portal}/tasks")).await.status, 200);
+
+    let cookie = member.cookie("localhost", "cardea").unwrap();
+    member.plant("globex.localhost", "cardea", &cookie);
+    assert_eq!(member.get(&format!("{globex}/tasks")).await.status, 303);
+
+    // Whoever signs in anew ends the session the browser had.
+    member.open(&format!("{portal}/auth/login?again=1")).await;
+
+    replicas.all[0].finish().await;
+    let settings = replicas.all[0].folder().join("cardea.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let second = SEALING_KEY.replace("k1", "k2").replace("AAAA=", "AAAE=");
+    fs::write(&settings, text.replacen(SEALING_KEY, &format!("{second}{SEALING_KEY}"), 1)).unwrap();
+    replicas.all[0].resume().await;
+    eventually("the new key to seal", async || replicas.all[0].log().contains("key_rotation").then_some(())).await;
+    replicas.all[0].finish().await;
+
+    let everything: Vec<Value> = ["acme", "globex"].iter().flat_map(|tenant| events(&replicas.all[0], tenant)).collect();
+    let written: BTreeSet<String> = everything.iter().map(|event| event["deed"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(written, kinds(), "{everything:#?}");
+    let checked = audit(&replicas.all[0], &["verify"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text_of(&checked));
 }
 
 #[tokio::test]

@@ -222,6 +222,8 @@ async fn the_table_of_metrics_the_page_and_the_program_agree() {
     assert_eq!(shown, documented, "left: the page, right: src/ARCHITECTURE.md");
     let undocumented: Vec<String> = measured().into_iter().filter(|name| !documented.contains_key(name)).collect();
     assert!(undocumented.is_empty(), "measured, and not in the table: {undocumented:?}");
+    let unmeasured: Vec<&String> = documented.keys().filter(|name| !measured().contains(*name)).collect();
+    assert!(unmeasured.is_empty(), "in the table, and measured nowhere: {unmeasured:?}");
     // Values of a label that are a closed list start at zero, so that their first event shows as a change.
     let closed = page.lines().filter(|line| line.starts_with("cardea_csrf_block_total{signal=")).count();
     assert_eq!(closed, 5, "{page}");
