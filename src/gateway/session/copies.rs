@@ -25,6 +25,8 @@ const NOTED: u64 = 10_000;
 pub(super) struct Copy {
     pub(super) read_at: Instant,
     pub(super) state: State,
+    /// Its user has another role now than in the record.
+    pub(super) is_outgrown: bool,
     pub(super) version: Version,
     pub(super) started_at: Timestamp,
     pub(super) owner: Option<Owner>,
@@ -143,6 +145,7 @@ mod tests {
         let copy = |moment: &Moment| Copy {
             read_at: moment.read_at,
             state: State::new(),
+            is_outgrown: false,
             version: Version(1),
             started_at: Timestamp(0),
             owner: None,

@@ -192,6 +192,8 @@ impl Sessions {
                 all.found.extend(found);
             }
         }
+        all.complete &= all.found.len() <= most;
+        all.found.truncate(most);
         Ok(all)
     }
 

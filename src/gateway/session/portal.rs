@@ -138,6 +138,18 @@ impl Portal {
         }
     }
 
+    /// After a change of the role that came with a refresh: the session goes on under a new handle, and the presented one is
+    /// dead.
+    pub(in crate::gateway) fn outgrow(&self) {
+        let Some((scope, user)) = self.scope.as_ref().filter(|scope| scope.is_outgrown.get()).zip(self.signed_in()) else {
+            return;
+        };
+        // It was serializable before.
+        let _ = self.session.insert(SIGNED_IN, user);
+        scope.leave.set(Leave::Move);
+        self.session.renew();
+    }
+
     /// Why the session that the browser presents has ended; `None` when it has not, or is not known.
     pub(in crate::gateway) fn ended_by(&self) -> Option<Ending> {
         self.scope.as_ref()?.ended.get()

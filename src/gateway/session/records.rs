@@ -129,7 +129,8 @@ impl Records {
             return Ok(None);
         }
         let (left, is_due) = (copy.runs_out.since(now), self.0.is_due(&copy));
-        let Copy { state, version, started_at, owner, .. } = copy;
+        let Copy { state, version, started_at, owner, is_outgrown, .. } = copy;
+        scope.is_outgrown.set(is_outgrown);
         scope.loaded.replace(Some(Loaded { key, version, started_at, owner, left, is_due }));
         Ok(Some(state))
     }
@@ -149,10 +150,13 @@ impl Records {
         let renewed = self.0.ring.renew(PURPOSE, &key.context(), secret.as_bytes(), (&record.value, &plain));
         self.0.store.rewrap(key, record.version, renewed).await;
         let Ok(Sealed { started_at, state }) = serde_json::from_slice(&plain) else { return Ok(None) };
+        let role = |state: &State| portal::who(state).map(|(principal, _)| principal.role);
+        let given_for = role(&state);
         let state = self.0.as_it_stands(key.tenant(), state).await?;
+        let is_outgrown = role(&state) != given_for;
         let runs_out = self.0.clock.now().after(record.expires_in.unwrap_or_default());
         let owner = portal::owner(&state);
-        let copy = Copy { read_at: moment.read_at, state, version: record.version, started_at, owner, runs_out };
+        let copy = Copy { read_at: moment.read_at, state, is_outgrown, version: record.version, started_at, owner, runs_out };
         self.0.copies.keep(&moment, key, copy.clone()).await;
         Ok(Some(copy))
     }

@@ -42,6 +42,8 @@ pub(super) struct Scope {
     pub(super) ended: Cell<Option<Ending>>,
     /// Set by requests that must not keep a session alive.
     pub(super) quiet: Cell<bool>,
+    /// The user has another role than when the presented handle was given.
+    pub(super) is_outgrown: Cell<bool>,
     /// What becomes of the handle that was presented, should it go.
     pub(super) leave: Cell<Leave>,
     /// The old handle's record, while the session moves to a new one.
@@ -102,6 +104,7 @@ impl Scope {
             now: parts.clock.now(),
             loaded: RefCell::default(),
             ended: Cell::new(None),
+            is_outgrown: Cell::new(false),
             quiet: Cell::new(false),
             leave: Cell::new(Leave::SignOut),
             moving: RefCell::default(),

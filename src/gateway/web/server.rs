@@ -10,7 +10,7 @@ use actix_web::{App, HttpServer};
 
 pub(in crate::gateway) use super::middleware::csrf::Guard;
 pub(in crate::gateway) use super::middleware::request::Callers;
-use super::middleware::{csrf, error_page, headers, request, tenant};
+use super::middleware::{csrf, error_page, handle, headers, request, tenant};
 use super::routes;
 use super::site::Sites;
 use crate::config::gateway::{Gateway, Limits};
@@ -46,6 +46,7 @@ pub(in crate::gateway) fn serve(
             .app_data(Data::new(limits))
             .configure(routes::all)
             .wrap(from_fn(error_page::note_reader))
+            .wrap(from_fn(handle::handle))
             .wrap(sessions.layer())
             .wrap(from_fn(move |request, next| csrf::csrf(guard.clone(), request, next)))
             .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))

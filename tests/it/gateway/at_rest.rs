@@ -32,9 +32,13 @@ async fn journey(replicas: &Replicas) -> Vec<String> {
     let mut stays = replicas.signed_in().await;
     let mut leaves = replicas.signed_in().await;
     let mut secrets = of_cookie(&leaves, "localhost");
-    for browser in [&mut stays, &mut leaves] {
-        assert_eq!(browser.get(&format!("{url}/tasks")).await.status, 200);
-    }
+    eventually("a refresh of both", async || {
+        for browser in [&mut stays, &mut leaves] {
+            assert_eq!(browser.get(&format!("{url}/tasks")).await.status, 200);
+        }
+        (replicas.provider.seen().refreshes > 1).then_some(())
+    })
+    .await;
     let page = leaves.get(&format!("{url}/tasks")).await;
     let out = leaves.post(&format!("{url}/auth/logout"), &[("csrf", &page.hidden("csrf"))]).await;
     assert!(out.status.is_redirection() || out.status == 200, "{}: {}", out.status, out.text());

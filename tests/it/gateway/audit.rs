@@ -141,7 +141,7 @@ async fn a_trail_is_checked_while_nothing_else_has_its_file() {
     let nobody = audit(&replicas.all[0], &["verify", "--tenant", "nobody"]);
     assert_eq!(nobody.status.code(), Some(1));
     assert!(text(&nobody.stderr).contains("no tenant is called \"nobody\"; there are: acme, globex"), "{}", text(&nobody.stderr));
-    std::fs::remove_file(replicas.all[0].folder().join("gateway.redb")).unwrap();
+    fs::remove_file(replicas.all[0].folder().join("gateway.redb")).unwrap();
     let none = audit(&replicas.all[0], &["verify"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(text(&none.stderr).contains("there is no store at gateway.redb"), "{}", text(&none.stderr));
@@ -196,7 +196,7 @@ async fn the_trail_of_a_demo_is_found_by_its_folder() {
     let demo = crate::support::demo::Demo::start();
     let mut alice = Browser::new();
     alice.sign_in(&demo.portal, "alice").await;
-    let verify = |folder: &std::path::Path| {
+    let verify = |folder: &Path| {
         let output = cardea().args(["audit", "verify", "--data"]).arg(folder).output().unwrap();
         (output.status.code(), format!("{}{}", text(&output.stdout), text(&output.stderr)))
     };

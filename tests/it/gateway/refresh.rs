@@ -265,9 +265,19 @@ async fn a_changed_role_counts_from_the_next_refresh_on_every_replica() {
             assert_eq!(browser.get(&keys(index)).await.status, before);
         }
         replicas.provider.state().person = person("7", "Dora", role);
+        let mut old = browser.clone();
         assert_eq!(browser.get(&format!("{}/tasks", replicas.all[0].url)).await.status, 200);
         for index in 0..2 {
             eventually("the new role", async || (browser.get(&keys(index)).await.status == after).then_some(())).await;
+        }
+        let handle = |browser: &Browser| browser.cookie("localhost", "cardea");
+        assert_ne!(handle(&browser), handle(&old), "with another role the session has another handle");
+        for index in 0..2 {
+            eventually("the end of the old handle", async || {
+                let answer = old.get(&keys(index)).await;
+                (answer.status != 200 && answer.status != 403).then_some(())
+            })
+            .await;
         }
         eventually("the audit trail", async || {
             let logs = replicas.logs();

@@ -43,17 +43,6 @@ impl RedisServer {
         server
     }
 
-    /// Starts a sentinel with these lines of settings.
-    pub(crate) async fn sentinel(settings: &str) -> Self {
-        let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
-        let file = folder.path().join("sentinel.conf");
-        fs::write(&file, format!("port {port}\nbind 127.0.0.1\n{settings}")).unwrap();
-        let options = vec![file.to_str().unwrap().to_owned(), "--sentinel".to_owned()];
-        let mut server = Self { port, folder, options, address: None, alone: true, process: None };
-        server.resume().await;
-        server
-    }
-
     /// One that somebody else started, by its address.
     pub(crate) fn elsewhere(url: String) -> Self {
         let folder = tempfile::tempdir().unwrap();

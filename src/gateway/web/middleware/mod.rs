@@ -6,13 +6,15 @@
 //! 4. `tenant` finds the site of the Host, or ends with 421.
 //! 5. `csrf` refuses changes that another site started.
 //! 6. the session (`gateway::session`), because only requests that got here need the store.
-//! 7. `error_page` again, which notes who reads the page of a refusal while the session is still there.
+//! 7. `handle` gives a session a new handle when its user has another role now.
+//! 8. `error_page` again, which notes who reads the page of a refusal while the session is still there.
 //!
 //! actix-web runs the last registered middleware first: `web::app` registers them in the opposite order.
 //! A middleware never returns an error of its own upwards: it answers, so that the layers above see every answer.
 
 pub(in crate::gateway) mod csrf;
 pub(in crate::gateway) mod error_page;
+pub(in crate::gateway) mod handle;
 pub(in crate::gateway) mod headers;
 pub(in crate::gateway) mod request;
 pub(in crate::gateway) mod tenant;
