@@ -117,7 +117,7 @@ impl Sessions {
     }
 
     /// The middleware for the parts of an application that have sessions. One that runs before it must have put the
-    /// [`TenantId`](super::domain::tenant::TenantId) of the request's host into the request's extensions; without one
+    /// [`TenantId`] of the request's host into the request's extensions; without one
     /// nobody is signed in.
     pub(in crate::gateway) fn layer(&self) -> Layer {
         Layer::new(&self.0)

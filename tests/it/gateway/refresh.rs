@@ -18,7 +18,7 @@ use crate::support::spawn;
 /// Waits of a busy machine are no part of what is tested.
 const PATIENT: &str = "refresh_wait_seconds = 90\n";
 
-fn patient() -> Setup {
+pub(super) fn patient() -> Setup {
     Setup { session: PATIENT.to_owned(), ..Setup::default() }
 }
 
@@ -34,14 +34,14 @@ fn cookies(replicas: &Replicas, browser: &Browser) -> String {
 }
 
 /// As [`asked`], `count` times at once over all gateways.
-async fn at_once(replicas: &Replicas, browser: &Browser, count: usize) -> Vec<Option<u16>> {
+pub(super) async fn at_once(replicas: &Replicas, browser: &Browser, count: usize) -> Vec<Option<u16>> {
     let (client, cookies) = (http(), cookies(replicas, browser));
     let portal = |index: usize| &replicas.all[index % replicas.all.len()].url;
     join_all((0..count).map(|index| asked(&client, portal(index), &cookies))).await
 }
 
 /// Signs in with tokens that are over at once; what comes next has to refresh them.
-async fn expired(replicas: &Replicas) -> Browser {
+pub(super) async fn expired(replicas: &Replicas) -> Browser {
     replicas.provider.state().latency = Duration::ZERO;
     replicas.provider.state().lifetime = Some(0);
     let browser = replicas.signed_in().await;

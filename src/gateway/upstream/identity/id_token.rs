@@ -1,4 +1,4 @@
-//! Checks id tokens: audience, party, times, nonce. Whether the provider signed them is [`Keys`]' to say.
+//! Checks id tokens: audience, party, times, nonce. Whether the provider signed them is `keys` to say.
 
 use serde_json::Value;
 
