@@ -218,6 +218,7 @@
   get('bar').addEventListener('submit', (submitted) => {
     submitted.preventDefault();
     if (!send({ t: 'go', address: address.value })) return status('The browser is not connected yet. Please try again in a moment.');
+    status('');
     keys.focus();
   });
   get('back').onclick = () => send({ t: 'move', to: 'back' });

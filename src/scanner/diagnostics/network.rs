@@ -31,10 +31,12 @@ impl Target {
                 "Leave them out of the address; the logins of the target are given elsewhere.",
             ));
         }
-        let (Some(host), Some(port)) = (url.host_str().map(str::to_owned), url.port_or_known_default().filter(|port| *port > 0))
-        else {
+        let (Some(host), Some(port)) = (url.host_str().map(str::to_owned), url.port_or_known_default()) else {
             return Err(("The address names no host.", "Give a full address such as https://shop.example.com/."));
         };
+        if port == 0 {
+            return Err(("Port 0 is none that can be reached.", "Leave the port out, or give the one the target listens on."));
+        }
         Ok(Self { url, host, port })
     }
 

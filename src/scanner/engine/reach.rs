@@ -78,7 +78,10 @@ pub(super) fn annotate(
 fn limits(known: &Known<'_>, (surplus, too_long): (u64, u64), notes: &mut Notes) {
     let (bounds, graph, paths) = (known.code.bounds(), &known.code.graph, &known.paths);
     if graph.damaged > 0 {
-        notes.add(format!("{} class files could not be read as classes; their calls are not known.", graph.damaged));
+        notes.add(match graph.damaged {
+            1 => "1 class file could not be read as a class; its calls are not known.".to_owned(),
+            many => format!("{many} class files could not be read as classes; their calls are not known."),
+        });
     }
     if graph.is_cut {
         notes.add("There are more classes and calls than are looked at: the calls of the rest are not known.".to_owned());
