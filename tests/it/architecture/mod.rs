@@ -5,6 +5,7 @@ mod files;
 mod imports;
 mod pages;
 mod source;
+mod standards;
 mod table;
 mod tree;
 
