@@ -262,7 +262,7 @@ async fn an_address_that_cannot_be_checked_fails_at_the_first_stage() {
         ("ftp://shop.example/", "Only http and https"),
         ("https://", "no web address"),
         ("https://user:hunter-secret@shop.example/", "user name or a password"),
-        ("https://shop.example:0/", "no host"),
+        ("https://shop.example:0/", "Port 0"),
         ("file:///etc/passwd", "Only http and https"),
     ];
     for (url, words) in cases {

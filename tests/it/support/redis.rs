@@ -5,6 +5,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -12,9 +13,18 @@ use tokio::net::TcpStream;
 
 use super::eventually;
 
-/// A free port of loopback, at the time of asking.
+/// A port of loopback that nobody listens on and nobody else in this process is given. Below those that systems hand out by
+/// themselves, so that no connection takes it before whoever asked listens there.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(131);
+    loop {
+        let number = start.wrapping_add(NEXT.fetch_add(1, Ordering::SeqCst));
+        let port = u16::try_from(10_000 + number % 20_000).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// A Redis that keeps nothing by itself.
