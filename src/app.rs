@@ -140,29 +140,36 @@ fn run(limit: Duration, begin: impl AsyncFnOnce(Clock, (&Shutdown, &Shutdown)) -
     ended
 }
 
-/// Which gateway's sealing keys a command is about.
-pub enum SealingKeys {
+/// Whose data a command is about.
+pub enum DataOf {
     /// The demo's, in this data folder.
     Demo(PathBuf),
-    /// Those of the gateway in this configuration file.
+    /// Those of the service in this configuration file.
     Configured(PathBuf),
+}
+
+/// The settings of the gateway that a command is about, and the demo they are of, whose folder stays locked as long as it lives.
+fn gateway_of(of: &DataOf, environment: Environment) -> Result<(config::gateway::Gateway, Option<Demo>), Failure> {
+    let (config, demo) = match of {
+        DataOf::Configured(file) => (config::load(Kind::Serve, &Sources { file: Some(file), own: None, environment })?, None),
+        DataOf::Demo(folder) => {
+            let demo = Demo::reopen(folder, environment).map_err(|error| match error {
+                DemoError::FolderBusy(folder) => Failure::Run(format!("a demo is running on {}. {END_FIRST}", folder.display())),
+                other => Failure::from(other),
+            })?;
+            (demo.config.clone(), Some(demo))
+        }
+    };
+    let settings = config.gateway.ok_or_else(|| Failure::Run("no gateway is configured".to_owned()))?;
+    Ok((settings, demo))
 }
 
 /// What stands under which sealing key.
 ///
 /// # Errors
 /// When the store cannot be looked at, e.g. an embedded one that a running gateway has open.
-pub fn key_status(of: &SealingKeys, environment: Environment) -> Result<String, Failure> {
-    let (config, _lock) = match of {
-        SealingKeys::Demo(folder) => {
-            let (config, folder) = demo::settings_of(folder, environment)?;
-            (config, Some(folder))
-        }
-        SealingKeys::Configured(file) => {
-            (config::load(Kind::Serve, &Sources { file: Some(file), own: None, environment })?, None)
-        }
-    };
-    let settings = config.gateway.ok_or_else(|| Failure::Run("no gateway is configured".to_owned()))?;
+pub fn key_status(of: &DataOf, environment: Environment) -> Result<String, Failure> {
+    let (settings, _demo) = gateway_of(of, environment)?;
     let status = runtime()?.block_on(Gateway::key_status(&settings, &Clock::system()));
     status.map_err(|error| Failure::Run(error.to_string()))
 }
@@ -171,16 +178,16 @@ pub fn key_status(of: &SealingKeys, environment: Environment) -> Result<String, 
 ///
 /// # Errors
 /// When nothing was made; everything is then as it was.
-pub fn rotate_keys(of: &SealingKeys, key_file: Option<&Path>, environment: Environment) -> Result<String, Failure> {
+pub fn rotate_keys(of: &DataOf, key_file: Option<&Path>, environment: Environment) -> Result<String, Failure> {
     // The date of RFC 3339 comes first, in ten characters.
     let today: String = Clock::system().now().rfc3339().chars().take(10).collect();
     match (of, key_file) {
-        (SealingKeys::Demo(folder), _) => Ok(demo::rotate_key(folder, &today)?),
-        (SealingKeys::Configured(_), None) => {
+        (DataOf::Demo(folder), _) => Ok(demo::rotate_key(folder, &today)?),
+        (DataOf::Configured(_), None) => {
             let hint = "name the file that shall hold the new key, e.g. --key-file /etc/cardea/key";
             Err(Failure::Settings(Problems::one("--key-file", "is missing", hint)))
         }
-        (SealingKeys::Configured(file), Some(path)) => {
+        (DataOf::Configured(file), Some(path)) => {
             let config = config::load(Kind::Serve, &Sources { file: Some(file), own: None, environment })?;
             let known = config.gateway.map(|gateway| gateway.keys).unwrap_or_default();
             let id = demo::free_key_id(&today, |id| known.iter().any(|key| key.id == id));
@@ -207,19 +214,11 @@ fn key_advice(file: &Path, id: &str, path: &Path) -> String {
     )
 }
 
-/// Which scanner's advisories a command is about.
-pub enum Advisories {
-    /// The demo's, in this data folder.
-    Demo(PathBuf),
-    /// Those of the scanner in this configuration file.
-    Configured(PathBuf),
-}
-
 /// Brings advisories from a file or folder into the scanner's database; says what was taken and what was left out.
 ///
 /// # Errors
 /// When nothing was imported; the database is then as it was.
-pub fn import_advisories(of: &Advisories, path: &Path, environment: Environment) -> Result<String, Failure> {
+pub fn import_advisories(of: &DataOf, path: &Path, environment: Environment) -> Result<String, Failure> {
     let data = scanner_data(of, environment)?;
     crate::platform::private::folder(&data).map_err(|error| Failure::Run(format!("{}: {error}", data.display())))?;
     let report = scanner::import_advisories(&data, path, &Clock::system());
@@ -230,34 +229,26 @@ pub fn import_advisories(of: &Advisories, path: &Path, environment: Environment)
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn advisory_status(of: &Advisories, environment: Environment) -> Result<String, Failure> {
+pub fn advisory_status(of: &DataOf, environment: Environment) -> Result<String, Failure> {
     let status = scanner::advisory_status(&scanner_data(of, environment)?);
     status.map(|status| status.to_string()).map_err(|error| Failure::Run(error.to_string()))
 }
 
-fn scanner_data(of: &Advisories, environment: Environment) -> Result<PathBuf, Failure> {
+fn scanner_data(of: &DataOf, environment: Environment) -> Result<PathBuf, Failure> {
     match of {
-        Advisories::Demo(folder) => Ok(demo::scanner_folder(folder)),
-        Advisories::Configured(file) => {
+        DataOf::Demo(folder) => Ok(demo::scanner_folder(folder)),
+        DataOf::Configured(file) => {
             let config = config::load(Kind::Scanner, &Sources { file: Some(file), own: None, environment })?;
             config.scanner.map(|scanner| scanner.data).ok_or_else(|| Failure::Run("no scanner is configured".to_owned()))
         }
     }
 }
 
-/// Whose audit trails a command is about.
-pub enum Trails {
-    /// The demo's that has run on this data folder.
-    Demo(PathBuf),
-    /// Those of the gateway in this configuration file.
-    Configured(PathBuf),
-}
-
 /// Checks the audit trail of one tenant, or of all: one line for each.
 ///
 /// # Errors
 /// When one is not as it was written, with the same lines; or when one cannot be read.
-pub fn verify_audit(of: &Trails, tenant: Option<&str>, environment: Environment) -> Result<String, Failure> {
+pub fn verify_audit(of: &DataOf, tenant: Option<&str>, environment: Environment) -> Result<String, Failure> {
     let report = with_trails(of, environment, async |settings, clock| Gateway::verify_audit(settings, clock, tenant).await)?;
     if report.is_whole() { Ok(report.to_string()) } else { Err(Failure::Run(format!("an audit trail is broken\n{report}"))) }
 }
@@ -266,26 +257,16 @@ pub fn verify_audit(of: &Trails, tenant: Option<&str>, environment: Environment)
 ///
 /// # Errors
 /// When one cannot be read.
-pub fn list_audit(of: &Trails, tenant: Option<&str>, last: usize, environment: Environment) -> Result<String, Failure> {
+pub fn list_audit(of: &DataOf, tenant: Option<&str>, last: usize, environment: Environment) -> Result<String, Failure> {
     with_trails(of, environment, async |settings, clock| Gateway::list_audit(settings, clock, tenant, last).await)
 }
 
 fn with_trails<T>(
-    of: &Trails,
+    of: &DataOf,
     environment: Environment,
     look: impl AsyncFnOnce(&config::gateway::Gateway, &Clock) -> Result<T, TrailError>,
 ) -> Result<T, Failure> {
-    let (config, _demo) = match of {
-        Trails::Configured(file) => (config::load(Kind::Serve, &Sources { file: Some(file), own: None, environment })?, None),
-        Trails::Demo(folder) => {
-            let demo = Demo::reopen(folder, environment).map_err(|error| match error {
-                DemoError::FolderBusy(folder) => Failure::Run(format!("a demo is running on {}. {END_FIRST}", folder.display())),
-                other => Failure::from(other),
-            })?;
-            (demo.config.clone(), Some(demo))
-        }
-    };
-    let settings = config.gateway.ok_or_else(|| Failure::Run("no gateway is configured".to_owned()))?;
+    let (settings, _demo) = gateway_of(of, environment)?;
     let looked = runtime()?.block_on(look(&settings, &Clock::system()));
     looked.map_err(|error| match error {
         TrailError::Start(StartError::StoreInUse(_)) => {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use url::Url;
 
-use crate::app::{self, Advisories, Environment, Failure, SealingKeys, Trails};
+use crate::app::{self, DataOf, Environment, Failure};
 use crate::demo::Options;
 use crate::platform::console;
 
@@ -95,12 +95,12 @@ enum KeyCommand {
     /// Count what stands under which key, and tell which old key can go
     Status {
         #[command(flatten)]
-        of: KeysOf,
+        of: GatewayOf,
     },
     /// Make a new key; everything sealed with the others still opens
     Rotate {
         #[command(flatten)]
-        of: KeysOf,
+        of: GatewayOf,
         /// Where the new key goes when the settings are a file of yours; the lines to add there are printed
         #[arg(long, value_name = "PATH")]
         key_file: Option<PathBuf>,
@@ -108,7 +108,7 @@ enum KeyCommand {
 }
 
 #[derive(Args)]
-struct KeysOf {
+struct GatewayOf {
     /// Data folder of the demo [default: the demo's own]
     #[arg(long, value_name = "DIR", conflicts_with = "config")]
     data: Option<PathBuf>,
@@ -149,12 +149,8 @@ struct TrailsOf {
     /// Only this tenant
     #[arg(long, value_name = "ID")]
     tenant: Option<String>,
-    /// Data folder of the demo [default: the demo's own]
-    #[arg(long, value_name = "DIR", conflicts_with = "config")]
-    data: Option<PathBuf>,
-    /// Settings of a gateway
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    of: GatewayOf,
 }
 
 #[derive(Args)]
@@ -198,29 +194,27 @@ fn execute(command: Command) -> Result<(), Failure> {
         Command::Serve(file) => app::serve(file.config.as_deref(), environment()),
         Command::Scanner(file) => app::scanner(file.config.as_deref(), environment()),
         Command::Advisories(AdvisoryCommand::Import { path, of }) => {
-            console::print(&app::import_advisories(&advisories(of)?, &path, environment())?);
+            console::print(&app::import_advisories(&data_of(of.config, of.data)?, &path, environment())?);
             Ok(())
         }
         Command::Advisories(AdvisoryCommand::Status { of }) => {
-            console::print(&app::advisory_status(&advisories(of)?, environment())?);
+            console::print(&app::advisory_status(&data_of(of.config, of.data)?, environment())?);
             Ok(())
         }
-        Command::Audit(AuditCommand::Verify { of }) => {
-            let tenant = of.tenant.clone();
-            console::print(&app::verify_audit(&trails(of)?, tenant.as_deref(), environment())?);
+        Command::Audit(AuditCommand::Verify { of: TrailsOf { tenant, of } }) => {
+            console::print(&app::verify_audit(&data_of(of.config, of.data)?, tenant.as_deref(), environment())?);
             Ok(())
         }
-        Command::Audit(AuditCommand::List { last, of }) => {
-            let tenant = of.tenant.clone();
-            console::print(&app::list_audit(&trails(of)?, tenant.as_deref(), last, environment())?);
+        Command::Audit(AuditCommand::List { last, of: TrailsOf { tenant, of } }) => {
+            console::print(&app::list_audit(&data_of(of.config, of.data)?, tenant.as_deref(), last, environment())?);
             Ok(())
         }
         Command::Keys(KeyCommand::Status { of }) => {
-            console::print(&app::key_status(&sealing_keys(of)?, environment())?);
+            console::print(&app::key_status(&data_of(of.config, of.data)?, environment())?);
             Ok(())
         }
         Command::Keys(KeyCommand::Rotate { of, key_file }) => {
-            console::print(&app::rotate_keys(&sealing_keys(of)?, key_file.as_deref(), environment())?);
+            console::print(&app::rotate_keys(&data_of(of.config, of.data)?, key_file.as_deref(), environment())?);
             Ok(())
         }
         // It has exit codes of its own.
@@ -233,27 +227,11 @@ fn execute(command: Command) -> Result<(), Failure> {
     }
 }
 
-fn sealing_keys(of: KeysOf) -> Result<SealingKeys, Failure> {
-    match (of.config, of.data) {
-        (Some(file), _) => Ok(SealingKeys::Configured(file)),
-        (None, Some(folder)) => Ok(SealingKeys::Demo(folder)),
-        (None, None) => data_folder().map(SealingKeys::Demo),
-    }
-}
-
-fn advisories(of: AdvisoriesOf) -> Result<Advisories, Failure> {
-    match (of.config, of.data) {
-        (Some(file), _) => Ok(Advisories::Configured(file)),
-        (None, Some(folder)) => Ok(Advisories::Demo(folder)),
-        (None, None) => data_folder().map(Advisories::Demo),
-    }
-}
-
-fn trails(of: TrailsOf) -> Result<Trails, Failure> {
-    match (of.config, of.data) {
-        (Some(file), _) => Ok(Trails::Configured(file)),
-        (None, Some(folder)) => Ok(Trails::Demo(folder)),
-        (None, None) => data_folder().map(Trails::Demo),
+fn data_of(config: Option<PathBuf>, data: Option<PathBuf>) -> Result<DataOf, Failure> {
+    match (config, data) {
+        (Some(file), _) => Ok(DataOf::Configured(file)),
+        (None, Some(folder)) => Ok(DataOf::Demo(folder)),
+        (None, None) => data_folder().map(DataOf::Demo),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::platform::private;
 
 /// An opened data folder. Its lock is let go when this is dropped, also when the process dies.
 #[derive(Debug)]
-pub struct Folder {
+pub(super) struct Folder {
     path: PathBuf,
     _lock: File,
 }
@@ -18,7 +18,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`DemoError::FolderBusy`] when another demo has it, [`DemoError::Folder`] when it cannot be used.
-    pub fn open(path: &Path) -> Result<Self, DemoError> {
+    pub(super) fn open(path: &Path) -> Result<Self, DemoError> {
         let refused = |error: std::io::Error| DemoError::Folder { path: path.to_owned(), reason: error.to_string() };
         private::folder(path).map_err(refused)?;
         let path = fs::canonicalize(path).map_err(refused)?;
@@ -32,7 +32,7 @@ impl Folder {
 
     /// Where it is, from the root.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{self, Config, Kind, Problems, Sources};
 
-pub use folder::Folder;
+use folder::Folder;
 pub use secrets::{free_key_id, new_key};
 pub use settings::Addresses;
 
@@ -95,13 +95,10 @@ impl Demo {
     /// # Errors
     /// [`DemoError::NoDemo`] when there is nothing, [`DemoError::FolderBusy`] while one runs.
     pub fn reopen(data: &Path, environment: Vec<(String, String)>) -> Result<Self, DemoError> {
-        if !secrets::are_in(data) {
-            return Err(DemoError::NoDemo(data.to_owned()));
-        }
+        let folder = existing(data)?;
         let listen = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let options = Options { listen, port: 0, data: data.to_owned(), redirect_uris: Vec::new(), frame_ancestors: Vec::new() };
         let addresses = Addresses::new(listen, DEFAULT_PORT);
-        let folder = Folder::open(data)?;
         let secrets = secrets::Secrets::load_or_make(&folder)?;
         let own = settings::table(&options, &addresses, &folder, &secrets)?;
         let config = config::load(Kind::Demo, &Sources { file: None, own: Some(own), environment })?;
@@ -122,30 +119,9 @@ impl Demo {
     }
 }
 
-/// The settings that the demo of this folder runs with, and the folder, which stays locked as long as it lives.
-///
-/// # Errors
-/// See [`DemoError`], e.g. when the demo is running.
-pub fn settings_of(data: &Path, environment: Vec<(String, String)>) -> Result<(Config, Folder), DemoError> {
-    let options = Options {
-        listen: IpAddr::V4(Ipv4Addr::LOCALHOST),
-        port: 0,
-        data: data.to_owned(),
-        redirect_uris: Vec::new(),
-        frame_ancestors: Vec::new(),
-    };
-    let folder = existing(data)?;
-    let secrets = secrets::Secrets::load_or_make(&folder)?;
-    let own = settings::table(&options, &Addresses::new(options.listen, DEFAULT_PORT), &folder, &secrets)?;
-    Ok((config::load(Kind::Demo, &Sources { file: None, own: Some(own), environment })?, folder))
-}
-
-/// A folder that a demo has used.
+/// The folder of a demo that has run.
 fn existing(data: &Path) -> Result<Folder, DemoError> {
-    if !data.is_dir() {
-        return Err(DemoError::Folder { path: data.to_owned(), reason: "no demo has run there yet".to_owned() });
-    }
-    Folder::open(data)
+    if secrets::are_in(data) { Folder::open(data) } else { Err(DemoError::NoDemo(data.to_owned())) }
 }
 
 /// Adds a sealing key to the demo of this folder and says so. `today` becomes its id.

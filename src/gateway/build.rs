@@ -75,7 +75,7 @@ impl<'a> Base<'a> {
         let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
         let audit = audit(settings, (&store, &ring), clock, shutdown);
-        let sessions = sessions(settings, (&store, &ring), (clock, &audit), shutdown)?;
+        let sessions = sessions((settings, &tenants), (&store, &ring), (clock, &audit), shutdown)?;
         Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions })
     }
 
@@ -218,13 +218,13 @@ const fn refresh(settings: &Settings) -> RefreshSettings {
 }
 
 fn sessions(
-    settings: &Settings,
+    (settings, tenants): (&Settings, &BTreeMap<TenantId, Tenant>),
     (store, ring): (&Store, &Arc<Ring>),
     (clock, audit): (&Clock, &Audit),
     shutdown: &Shutdown,
 ) -> Result<Sessions, StartError> {
     let name = settings.session.cookie_name.clone();
-    let per_user = tenants(settings)?.into_iter().map(|(id, tenant)| (id, tenant.sessions_per_user));
+    let per_user = tenants.iter().map(|(id, tenant)| (id.clone(), tenant.sessions_per_user));
     let own = session::Settings {
         cookie: CookieSettings { secure: name.starts_with("__Host-"), name },
         idle: Duration::from_secs(settings.session.idle_minutes * 60),

@@ -14,7 +14,13 @@ mod flows;
 mod landing;
 mod layer;
 mod login;
-#[cfg_attr(not(test), expect(dead_code, reason = "changed claims are written down once something asks for them"))]
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "claims change by a refresh; what changes them in a request, and what is kept by generation, are still to come"
+    )
+)]
 mod portal;
 mod provider_sessions;
 mod records;

@@ -130,12 +130,7 @@ impl Portal {
             return;
         }
         let moves = old.principal.role != principal.role;
-        // It was serializable before.
-        let _ = self.session.insert(SIGNED_IN, SignedIn { principal, ..old });
-        if moves {
-            scope.leave.set(Leave::Move);
-            self.session.renew();
-        }
+        self.rewrite(scope, SignedIn { principal, ..old }, moves);
     }
 
     /// After a change of the role that came with a refresh: the session goes on under a new handle, and the presented one is
@@ -144,10 +139,17 @@ impl Portal {
         let Some((scope, user)) = self.scope.as_ref().filter(|scope| scope.is_outgrown.get()).zip(self.signed_in()) else {
             return;
         };
+        self.rewrite(scope, user, true);
+    }
+
+    /// The session as its user is now; where it `moves`, under a new handle.
+    fn rewrite(&self, scope: &Scope, user: SignedIn, moves: bool) {
         // It was serializable before.
         let _ = self.session.insert(SIGNED_IN, user);
-        scope.leave.set(Leave::Move);
-        self.session.renew();
+        if moves {
+            scope.leave.set(Leave::Move);
+            self.session.renew();
+        }
     }
 
     /// Why the session that the browser presents has ended; `None` when it has not, or is not known.

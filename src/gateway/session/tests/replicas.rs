@@ -11,7 +11,7 @@ use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::session::tokens::Due;
 use crate::gateway::session::{CheckError, RefreshError, RefreshSettings, TokenError};
-use crate::gateway::store::tests::bench::{Bench, acme, until};
+use crate::gateway::store::tests::bench::{Bench, RedisServer, acme, until};
 use crate::gateway::store::tests::on_both;
 use crate::gateway::store::{Key, Lease};
 
@@ -228,11 +228,8 @@ async fn a_lease_is_renewed_for_as_long_as_the_call_takes() {
     assert_eq!(provider.calls(), 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tokens_that_the_store_does_not_take_are_given_from_memory_and_written_when_it_does() {
-    let bench = Bench::redis().await;
-    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
-    let two = other(&bench, &case, RefreshSettings { wait: Duration::from_millis(300), ..PACE });
+/// A refresh whose tokens the store does not take, because it is full from before the provider answers on.
+async fn given_while_the_store_is_full<'b>(bench: &'b Bench, case: &Case, provider: &Provider) -> &'b RedisServer {
     let redis = bench.redis.as_ref().unwrap();
     bench.clock.advance(Duration::from_secs(301));
     let full = async {
@@ -240,8 +237,17 @@ async fn tokens_that_the_store_does_not_take_are_given_from_memory_and_written_w
         redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
         provider.0.permits.add_permits(10);
     };
-    let (token, ()) = tokio::join!(case.access(&provider), full);
+    let (token, ()) = tokio::join!(case.access(provider), full);
     assert_eq!(token.unwrap(), "new-access");
+    redis
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tokens_that_the_store_does_not_take_are_given_from_memory_and_written_when_it_does() {
+    let bench = Bench::redis().await;
+    let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
+    let two = other(&bench, &case, RefreshSettings { wait: Duration::from_millis(300), ..PACE });
+    let redis = given_while_the_store_is_full(&bench, &case, &provider).await;
     assert!(case.kept().await.refresh.unwrap().matches("refresh-of-alice"), "the store did not take it");
     assert_eq!(case.access(&provider).await.unwrap(), "new-access");
     // The other replica has the used token only, and does not use it.
@@ -256,15 +262,7 @@ async fn tokens_that_the_store_does_not_take_are_given_from_memory_and_written_w
 async fn a_sign_out_while_tokens_are_in_memory_only_stays_one() {
     let bench = Bench::redis().await;
     let (case, provider) = (case(&bench).await, Provider::slow(Ok(new_tokens(Some("new-refresh"))), 0));
-    let redis = bench.redis.as_ref().unwrap();
-    bench.clock.advance(Duration::from_secs(301));
-    let full = async {
-        until("the call", async || provider.calls() == 1).await;
-        redis.command(&["CONFIG", "SET", "maxmemory", "1"]).await;
-        provider.0.permits.add_permits(10);
-    };
-    let (token, ()) = tokio::join!(case.access(&provider), full);
-    assert_eq!(token.unwrap(), "new-access");
+    let redis = given_while_the_store_is_full(&bench, &case, &provider).await;
     case.tokens.forget(&acme(), &case.login).await.unwrap();
     redis.command(&["CONFIG", "SET", "maxmemory", "0"]).await;
     until("the end", async || case.access(&provider).await == Err(TokenError::SignInAgain)).await;
