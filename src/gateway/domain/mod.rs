@@ -1,6 +1,7 @@
 //! Values and pure rules of the gateway: no I/O, no framework, no clock of its own.
 
 pub(in crate::gateway) mod account;
+pub(in crate::gateway) mod api_path;
 pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod branding;
 pub(in crate::gateway) mod browser;
@@ -24,6 +25,7 @@ pub(in crate::gateway) mod page;
 pub(in crate::gateway) mod principal;
 pub(in crate::gateway) mod return_to;
 pub(in crate::gateway) mod role;
+pub(in crate::gateway) mod route_table;
 pub(in crate::gateway) mod server_key;
 pub(in crate::gateway) mod share;
 pub(in crate::gateway) mod stamp;
