@@ -132,12 +132,18 @@ pub struct Upstream {
     pub max_answer_bytes: usize,
     /// Further tries of a read after a connect error or 502, 503, 504.
     pub retries: u32,
+    /// A connection of an API call waits for the next one at most this long.
+    pub keep_alive_ms: u64,
+    /// So many of them wait for each service and worker.
+    pub keep_alive_most: usize,
 }
 
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The largest upload.
     pub upload_bytes: u64,
+    /// The largest JSON body of an API call.
+    pub json_bytes: usize,
     /// The largest form body.
     pub form_bytes: usize,
     /// A request body that moves no byte for this long is refused.
@@ -199,6 +205,16 @@ pub struct Tenant {
     pub sessions_per_user: usize,
     pub identity: Identity,
     pub service: Service,
+    pub api: TenantApi,
+}
+
+/// What API callers of one tenant may do.
+#[derive(Clone, Debug)]
+pub struct TenantApi {
+    /// Operations are served that are not in the interface's tables.
+    pub additions: bool,
+    /// A call may carry an access token of the identity provider as its bearer.
+    pub access_tokens: bool,
 }
 
 /// How sign-in answers are checked.

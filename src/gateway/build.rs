@@ -14,6 +14,7 @@ use super::domain::tenant::TenantId;
 use super::keyring::{self, KeyCounts, Keyring};
 use super::services::Services;
 use super::services::accounts::Accounts;
+use super::services::api::{Api, ProxySettings};
 use super::services::artifacts::Artifacts;
 use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
@@ -88,14 +89,28 @@ impl<'a> Base<'a> {
 
     /// Everything the web needs.
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
+        let credentials = self.credentials();
+        let api = Api {
+            credentials: credentials.clone(),
+            directory: self.directory.clone(),
+            retries: self.settings.upstream.retries,
+        };
         Ok(Parts {
-            services: services(self),
+            services: services(self, credentials),
+            api,
+            proxy: ProxySettings::new(&self.settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?,
             sessions: self.sessions.clone(),
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
             limits: self.settings.limits.clone(),
             guard: Guard::new(self.audit.clone(), self.settings.audit.cross_site_per_minute),
         })
+    }
+
+    /// One for everything that asks the service: it knows which tokens are being refreshed.
+    fn credentials(&self) -> Credentials {
+        let tokens = Tokens::new(self.store.clone(), Arc::clone(&self.ring), absolute(self.settings));
+        Credentials::new(self.directory.clone(), token_source(self, &self.sessions, &tokens), self.vault.clone())
     }
 
     /// Takes the settings' first server key of each tenant into the vault. A vault that cannot be reached now keeps what
@@ -136,12 +151,11 @@ fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock
     Audit::new(store.clone(), Arc::clone(ring), clock.clone(), (kept, settings.audit.waiting), shutdown)
 }
 
-fn services(base: &Base<'_>) -> Services {
+fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let provider_sessions = ProviderSessions::new(store.clone(), absolute(settings));
     let refresh = refresh(settings);
-    let credentials = Credentials::new(directory.clone(), token_source(base, sessions, &tokens), vault.clone());
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.

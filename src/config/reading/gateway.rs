@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use crate::config::checks;
 use crate::config::gateway::{
     Audit, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth, SealingKey,
-    Server, Service, Session, Tenant, Upstream,
+    Server, Service, Session, Tenant, TenantApi, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -112,12 +112,15 @@ fn upstream(section: &mut Section<'_>) -> Upstream {
         idle_timeout_ms: section.number("idle_timeout_ms", 1..=600_000),
         max_answer_bytes: section.number("max_answer_bytes", 1024..=1_073_741_824),
         retries: section.number("retries", 0..=10),
+        keep_alive_ms: section.number("keep_alive_ms", 0..=600_000),
+        keep_alive_most: section.number("keep_alive_most", 0..=100_000),
     }
 }
 
 fn limits(section: &mut Section<'_>) -> Limits {
     Limits {
         upload_bytes: section.number("upload_bytes", positive()),
+        json_bytes: section.number("json_bytes", 1024..=1_073_741_824),
         form_bytes: section.number("form_bytes", 1024..=16_777_216),
         body_idle_seconds: section.number("body_idle_seconds", 1..=3600),
         share_wrong_codes: section.number("share_wrong_codes", 1..=1000),
@@ -160,6 +163,10 @@ fn tenant(id: &str, section: &mut Section<'_>) -> Tenant {
         sessions_per_user: section.number("sessions_per_user", 1..=1000),
         identity: section.table("identity", identity),
         service: section.table("service", service),
+        api: section.table("api", |section| TenantApi {
+            additions: section.flag("additions"),
+            access_tokens: section.flag("access_tokens"),
+        }),
     };
     section.every("hosts", &tenant.hosts, "a host in lower case, with its port unless that is the scheme's own", checks::host);
     let is_origin = |text: &str| checks::origin(text).is_some();

@@ -16,6 +16,7 @@ pub(in crate::gateway) mod extraction_code;
 pub(in crate::gateway) mod filter;
 pub(in crate::gateway) mod finding;
 pub(in crate::gateway) mod finding_filter;
+pub(in crate::gateway) mod forwarding;
 pub(in crate::gateway) mod group;
 pub(in crate::gateway) mod identity;
 pub(in crate::gateway) mod masking;

@@ -10,7 +10,7 @@ use super::signin::Refresher;
 use crate::config::gateway::PublicAuth;
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::session::TokenSource;
+use crate::gateway::session::{LoginId, TokenSource};
 use crate::gateway::upstream::{Call, Credential, Kind, ScanningService, UpstreamError};
 use crate::gateway::vault::Vault;
 use crate::platform::secret::Secret;
@@ -82,6 +82,21 @@ impl Credentials {
         let tenant = &actor.principal.tenant;
         let token = self.tokens.force(tenant, &actor.login, used, self.refresher(tenant)?).await?;
         Ok(call_with(actor, token))
+    }
+
+    /// A person's token that is good for now.
+    pub(in crate::gateway) async fn token(&self, tenant: &TenantId, login: &LoginId) -> Result<Secret, Error> {
+        Ok(self.tokens.access(tenant, login, self.refresher(tenant)?).await?)
+    }
+
+    /// Another token than the one that the service refused.
+    pub(in crate::gateway) async fn other_token(
+        &self,
+        tenant: &TenantId,
+        login: &LoginId,
+        refused: &Secret,
+    ) -> Result<Secret, Error> {
+        Ok(self.tokens.force(tenant, login, refused, self.refresher(tenant)?).await?)
     }
 
     fn refresher(&self, tenant: &TenantId) -> Result<Refresher, Error> {

@@ -2,6 +2,7 @@
 //! Redis, no HTTP client, no templates.
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod api;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod browsers;

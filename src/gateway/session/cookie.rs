@@ -106,6 +106,16 @@ impl Signer {
         Self { settings: settings.clone(), ring: Arc::clone(ring), keys }
     }
 
+    /// Name of the session cookie.
+    pub(super) fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// The handle in a session cookie that any key of the ring signed.
+    pub(super) fn handle(&self, cookie: &Cookie<'_>) -> Option<String> {
+        self.verify(cookie).map(|(_, handle)| handle)
+    }
+
     /// The key for actix-session.
     pub(super) fn newest(&self) -> SigningKey {
         self.keys.first().cloned().unwrap_or_else(SigningKey::generate)

@@ -7,7 +7,7 @@ use futures_util::{Stream, StreamExt as _, future, stream};
 use tokio::time::{Instant, timeout_at};
 
 use super::login::Entered;
-use super::scope::{Loaded, Visit};
+use super::scope::{Loaded, Scope, Visit};
 use super::{Parts, Sessions};
 use crate::gateway::domain::audit::Event as Written;
 use crate::gateway::domain::ending::Ending;
@@ -148,6 +148,14 @@ pub(in crate::gateway) struct Tether {
 }
 
 impl Tether {
+    /// To the session of this request; `None` without one.
+    pub(super) fn of(scope: &Scope) -> Option<Self> {
+        let loaded = scope.loaded.borrow().clone()?;
+        let login = loaded.owner.as_ref()?.login.public();
+        let (parts, tenant) = (Arc::clone(&scope.parts), loaded.key.tenant().clone());
+        Some(Self { parts, tenant, login, loaded: (!scope.quiet.get()).then_some(loaded) })
+    }
+
     /// Resolves when the session ends, with the reason. Word comes from the replica that ends it; for the case that no word
     /// comes, and for sessions that run out, the store is asked now and then. A store that does not answer ends nothing.
     pub(in crate::gateway) async fn ended(&self) -> Ending {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Ready, ready};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use actix_session::{Session, SessionExt as _};
 use actix_web::dev::Payload;
@@ -171,11 +170,7 @@ impl Portal {
 
     /// For a stream that must not outlive the session; `None` without one.
     pub(in crate::gateway) fn tether(&self) -> Option<Tether> {
-        let scope = self.scope.as_ref()?;
-        let loaded = scope.loaded.borrow().clone()?;
-        let login = loaded.owner.as_ref()?.login.public();
-        let (parts, tenant) = (Arc::clone(&scope.parts), loaded.key.tenant().clone());
-        Some(Tether { parts, tenant, login, loaded: (!scope.quiet.get()).then_some(loaded) })
+        Tether::of(self.scope.as_ref()?)
     }
 
     /// This request does not count as use: for what pages ask by themselves.
@@ -218,6 +213,11 @@ pub(super) fn restate(state: &mut State, standing: Standing) {
     {
         state.insert(SIGNED_IN.to_owned(), text);
     }
+}
+
+/// The sign-in in `state`.
+pub(super) fn signed_in(state: &State) -> Option<SignedIn> {
+    serde_json::from_str(state.get(SIGNED_IN)?).ok()
 }
 
 /// When the sign-in in `state` was.

@@ -110,7 +110,7 @@ fn unavailable(error: &Unavailable) {
 }
 
 impl Records {
-    async fn find(&self, scope: &Scope, handle: &str) -> Result<Option<State>, Unavailable> {
+    pub(super) async fn find(&self, scope: &Scope, handle: &str) -> Result<Option<State>, Unavailable> {
         let Some((tenant, secret)) = scope.tenant.as_ref().zip(secret(handle)) else { return Ok(None) };
         let key = Key::hashed(tenant, PURPOSE, secret);
         if handle.strip_suffix(secret).and_then(|start| start.strip_suffix('.')) != Some(tenant.as_str()) {

@@ -19,7 +19,7 @@ pub(crate) enum Credential {
 
 impl Credential {
     /// Writes the header; the value is marked sensitive, so that no log of headers shows it.
-    pub(super) fn write(&self, headers: &mut HeaderMap) -> Result<(), UpstreamError> {
+    pub(crate) fn write(&self, headers: &mut HeaderMap) -> Result<(), UpstreamError> {
         let (Self::UserToken(secret) | Self::ServerKey(secret)) = self else {
             return Ok(());
         };

@@ -99,6 +99,16 @@ impl UpstreamError {
         Self::new(Origin::Sender, Kind::BodyBroken, false, "the body ended before it was whole")
     }
 
+    /// No connection came about.
+    pub(super) fn unreachable() -> Self {
+        Self::new(Origin::Network, Kind::Unavailable, true, "no connection")
+    }
+
+    /// A connection ended in the middle.
+    pub(super) fn broke() -> Self {
+        Self::new(Origin::Network, Kind::Unavailable, true, "the connection broke")
+    }
+
     /// An error of the transport. Addresses are left out.
     pub(super) fn transport(error: &reqwest::Error) -> Self {
         if error.is_timeout() {

@@ -19,6 +19,7 @@ mod domains;
 pub(crate) mod error;
 pub(crate) mod files;
 pub(crate) mod identity;
+pub(crate) mod proxy;
 mod reading;
 pub(crate) mod reports;
 mod results;

@@ -11,6 +11,7 @@ use crate::config::gateway::{PublicAuth, Service};
 
 use super::credential::{Call, Credential};
 use super::error::UpstreamError;
+use super::proxy::Target;
 use super::reading;
 use super::transport::{Answer, Repeat, Transport};
 
@@ -22,6 +23,7 @@ pub(crate) struct ScanningService {
     base: String,
     prefix: String,
     public_auth: PublicAuth,
+    target: Target,
 }
 
 /// What a request sends.
@@ -43,7 +45,13 @@ impl ScanningService {
         if !usable {
             return Err(UpstreamError::ours("the address of the scanning service must be an http or https address"));
         }
-        Ok(Self { transport, base, prefix, public_auth: settings.public_auth })
+        let target = Target::new(&base, &prefix)?;
+        Ok(Self { transport, base, prefix, public_auth: settings.public_auth, target })
+    }
+
+    /// Where it is, for callers' own requests.
+    pub(crate) const fn target(&self) -> &Target {
+        &self.target
     }
 
     /// A request for `path` below the prefix.

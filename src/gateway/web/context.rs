@@ -44,7 +44,8 @@ pub(in crate::gateway) fn is_public(request: &HttpRequest) -> bool {
     request.match_pattern().map_or_else(|| request.path().starts_with("/s/"), |pattern| pattern.starts_with("/s/"))
 }
 
-fn network(address: IpAddr) -> String {
+/// IPv4 /24, IPv6 /48.
+pub(super) fn network(address: IpAddr) -> String {
     match address {
         IpAddr::V4(v4) => {
             let [a, b, c, _] = v4.octets();

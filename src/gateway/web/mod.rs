@@ -1,6 +1,7 @@
 //! The HTTP edge: the only room that knows actix-web. A handler extracts typed arguments, calls one service and answers
 //! with a view or a redirect; everything all requests share stands in `middleware`.
 
+pub(in crate::gateway) mod api;
 mod assets;
 mod context;
 mod error;

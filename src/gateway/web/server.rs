@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
-use actix_web::web::{Data, PayloadConfig};
+use actix_web::web::{self, Data, PayloadConfig};
 use actix_web::{App, HttpServer};
 
+use super::api::{self, ApiParts};
 pub(in crate::gateway) use super::middleware::csrf::Guard;
 pub(in crate::gateway) use super::middleware::request::Callers;
 use super::middleware::{csrf, error_page, handle, headers, request, tenant};
@@ -15,6 +16,7 @@ use super::routes;
 use super::site::Sites;
 use crate::config::gateway::{Gateway, Limits};
 use crate::gateway::services::Services;
+use crate::gateway::services::api::{Api, ProxySettings};
 use crate::gateway::session::Sessions;
 
 /// What every worker gets a copy of.
@@ -26,6 +28,8 @@ pub(in crate::gateway) struct Parts {
     pub(in crate::gateway) callers: Callers,
     pub(in crate::gateway) limits: Limits,
     pub(in crate::gateway) guard: Guard,
+    pub(in crate::gateway) api: Api,
+    pub(in crate::gateway) proxy: ProxySettings,
 }
 
 /// A server on `listener`, not yet awaited, and its address. The caller handles signals.
@@ -37,9 +41,18 @@ pub(in crate::gateway) fn serve(
     let address = listener.local_addr()?;
     let form_bytes = parts.limits.form_bytes;
     let factory = move || {
-        let Parts { services, sessions, sites, callers, limits, guard } = parts.clone();
+        let Parts { services, sessions, sites, callers, limits, guard, api, proxy } = parts.clone();
+        let calls = ApiParts {
+            api,
+            proxy,
+            sessions: sessions.clone(),
+            sites: sites.clone(),
+            callers: callers.clone(),
+            limits: limits.clone(),
+            guard: guard.clone(),
+        };
         // The last wrapped runs first: see `middleware`.
-        App::new()
+        let portal = web::scope("")
             .app_data(PayloadConfig::new(form_bytes))
             .app_data(Data::new(services))
             .app_data(Data::new(sessions.clone()))
@@ -52,7 +65,8 @@ pub(in crate::gateway) fn serve(
             .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
             .wrap(from_fn(error_page::error_page))
             .wrap(from_fn(headers::headers))
-            .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)))
+            .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)));
+        App::new().configure(api::routes(calls)).service(portal)
     };
     let mut server = HttpServer::new(factory)
         .disable_signals()

@@ -24,6 +24,10 @@ pub(in crate::gateway) struct Site {
     pub(in crate::gateway) theme_body: Bytes,
     /// Origins that may frame pages, as CSP wants them; empty when nobody may.
     pub(in crate::gateway) frame_ancestors: String,
+    /// Whether operations are served that are not in the interface's tables.
+    pub(in crate::gateway) has_additions: bool,
+    /// Whether API calls may carry an access token of the identity provider.
+    pub(in crate::gateway) takes_access_tokens: bool,
     /// First letter of the name, shown where there is no logo.
     pub(in crate::gateway) initial: String,
 }
@@ -59,6 +63,8 @@ impl Site {
         Self {
             tenant,
             initial: settings.name.chars().next().unwrap_or('C').to_uppercase().to_string(),
+            has_additions: settings.api.additions,
+            takes_access_tokens: settings.api.access_tokens,
             name: settings.name.clone(),
             public_url: settings.public_url.trim_end_matches('/').to_owned(),
             frame_ancestors: settings.frame_ancestors.join(" "),

@@ -34,12 +34,17 @@ impl Guard {
     }
 
     fn refused(&self, context: &Context, signal: &'static str) {
+        match &context.site {
+            Some(site) => self.note(&site.tenant, (&context.network(), &context.request_id), signal),
+            None => count(signal),
+        }
+    }
+
+    /// Counts and writes down a change that was not made, from this network in this request.
+    pub(in crate::gateway) fn note(&self, tenant: &TenantId, (network, request_id): (&str, &str), signal: &'static str) {
         count(signal);
-        if let Some(site) = &context.site
-            && self.allowance.check_key(&site.tenant).is_ok()
-        {
-            let event = Event::new(Deed::CrossSite, signal).from(&context.network(), &context.request_id);
-            self.audit.record(&site.tenant, event);
+        if self.allowance.check_key(tenant).is_ok() {
+            self.audit.record(tenant, Event::new(Deed::CrossSite, signal).from(network, request_id));
         }
     }
 }
@@ -67,7 +72,7 @@ pub(in crate::gateway) async fn csrf(
 }
 
 /// What shows that another place than `own` started the request, or that nothing shows the contrary.
-fn foreign(own: &str, headers: &HeaderMap) -> Option<&'static str> {
+pub(in crate::gateway) fn foreign(own: &str, headers: &HeaderMap) -> Option<&'static str> {
     match (headers.get("sec-fetch-site"), headers.get(ORIGIN)) {
         (Some(site), _) => (site != "same-origin").then_some("fetch_site"),
         (None, Some(origin)) => (!origin.as_bytes().eq_ignore_ascii_case(own.as_bytes())).then_some("origin"),

@@ -1,12 +1,12 @@
 //! Gives each request its id and its caller, and writes its one log line: method, path, status, time; no query string.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest};
@@ -28,15 +28,22 @@ pub(in crate::gateway) struct Callers {
     pub(in crate::gateway) clock: Clock,
 }
 
+impl Callers {
+    /// The network address of a caller.
+    pub(in crate::gateway) fn client(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |socket| socket.ip());
+        let forwarded: Vec<&str> = headers.get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
+        network::client(peer, &forwarded.join(","), &self.trusted)
+    }
+}
+
 pub(in crate::gateway) async fn request(
     callers: Callers,
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let request_id = random::hex_id().unwrap_or_default();
-    let peer = request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |socket| socket.ip());
-    let forwarded: Vec<&str> = request.headers().get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
-    let client = network::client(peer, &forwarded.join(","), &callers.trusted);
+    let client = callers.client(request.peer_addr(), request.headers());
     let context = Context { request_id: request_id.clone(), client, site: None, origin: String::new() };
     let span = tracing::info_span!("request", id = %request_id, tenant = tracing::field::Empty);
     let (started, began) = (callers.clock.now(), Instant::now());

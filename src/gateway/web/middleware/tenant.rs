@@ -2,7 +2,8 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HOST, USER_AGENT};
+use actix_web::http::Uri;
+use actix_web::http::header::{HOST, HeaderMap, USER_AGENT};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
@@ -24,7 +25,7 @@ pub(in crate::gateway) async fn tenant(
     if matches!(request.path(), urls::LIVEZ | urls::READYZ | urls::HEALTHZ) {
         return Ok(next.call(request).await?.map_into_boxed_body());
     }
-    let Some(host) = host(&request) else {
+    let Some(host) = one_host(request.headers(), request.uri()) else {
         return Ok(request.into_response(WebError::bad_request("The request names no host, or more than one.").error_response()));
     };
     let Some(site) = sites.of_host(&host) else {
@@ -49,15 +50,15 @@ pub(in crate::gateway) async fn tenant(
 
 /// The one `Host` of the request; with HTTP/2 it is the authority. A request that names two different ones (RFC 9112, 3.2.2)
 /// names none.
-fn host(request: &ServiceRequest) -> Option<String> {
-    let mut named = request.headers().get_all(HOST);
+pub(in crate::gateway) fn one_host(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    let mut named = headers.get_all(HOST);
     match (named.next(), named.next()) {
         (Some(host), None) => {
             let host = host.to_str().ok()?;
-            let other = request.uri().authority().filter(|authority| !authority.as_str().eq_ignore_ascii_case(host));
+            let other = uri.authority().filter(|authority| !authority.as_str().eq_ignore_ascii_case(host));
             other.is_none().then(|| host.to_owned())
         }
-        (None, None) => request.uri().authority().map(ToString::to_string),
+        (None, None) => uri.authority().map(ToString::to_string),
         _ => None,
     }
 }

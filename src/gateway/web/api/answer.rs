@@ -1,0 +1,173 @@
+//! Answers of API calls: the service's as it is, ours as documents; the same security headers on both.
+
+use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
+    RETRY_AFTER, WWW_AUTHENTICATE,
+};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+
+use super::Begun;
+use crate::gateway::services::api::Reply;
+use crate::gateway::services::error::Error;
+use crate::gateway::session::Seen;
+use crate::gateway::web::error::WebError;
+use crate::platform::hostile::Hostile;
+use crate::platform::multipart::file_name;
+
+/// Nothing that comes from the service runs, loads or is framed, should a browser ever show it.
+const CSP: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
+
+/// A call that is not passed on.
+pub(super) struct Refusal {
+    error: WebError,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+impl From<WebError> for Refusal {
+    fn from(error: WebError) -> Self {
+        Self { error, header: None }
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        WebError::from(error).into()
+    }
+}
+
+impl Refusal {
+    /// 405 with the methods that there are.
+    pub(super) fn wrong_method(allowed: &[&'static str]) -> Self {
+        let header = HeaderValue::from_str(&allowed.join(", ")).ok().map(|value| (ALLOW, value));
+        Self { error: WebError::of_status(StatusCode::METHOD_NOT_ALLOWED), header }
+    }
+
+    /// 401 for a program that sent no credential, or none that is known.
+    pub(super) fn unauthorized(words: &'static str) -> Self {
+        let error = WebError { words: words.into(), ..WebError::sign_in(crate::gateway::web::urls::LOGIN.to_owned()) };
+        Self { error, header: Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))) }
+    }
+
+    /// The document of a refusal.
+    pub(super) fn answer(self, begun: &Begun) -> HttpResponse {
+        let Self { error, header } = self;
+        if let Some(cause) = &error.cause {
+            if error.status.is_server_error() {
+                tracing::error!(status = error.status.as_u16(), cause, "refused");
+            } else {
+                tracing::info!(status = error.status.as_u16(), cause, "refused");
+            }
+        }
+        let mut answer = HttpResponse::build(error.status);
+        if let Some(header) = header {
+            answer.insert_header(header);
+        }
+        if let Some(seconds) = error.retry_after {
+            answer.insert_header((RETRY_AFTER, HeaderValue::from(seconds)));
+        }
+        answer.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/problem+json")));
+        answer.body(error.problem(&begun.request_id).to_string())
+    }
+}
+
+/// The methods of a path.
+pub(super) fn options(allowed: &[&'static str]) -> HttpResponse {
+    HttpResponse::NoContent().insert_header((ALLOW, allowed.join(", "))).finish()
+}
+
+/// The headers of a request that pass, as the upstream room knows headers.
+pub(super) fn passing(list: &'static [http::HeaderName], all: &HeaderMap) -> http::HeaderMap {
+    let mut out = http::HeaderMap::with_capacity(list.len());
+    for name in list {
+        for value in all.get_all(name.as_str()) {
+            if let Ok(value) = http::HeaderValue::from_bytes(value.as_bytes()) {
+                out.append(name, value);
+            }
+        }
+    }
+    out
+}
+
+/// The service's answer, its body as it arrives. A stream of a signed-in person ends with their session; the connection
+/// breaks then, so that nobody takes half an answer for one.
+pub(super) fn streamed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpResponse {
+    let status = StatusCode::from_u16(reply.status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut answer = HttpResponse::build(status);
+    headers(&mut answer, &reply.headers);
+    let (length, bodiless) = (reply.body.length(), status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED);
+    if bodiless {
+        return answer.finish();
+    }
+    let body = reply.body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from));
+    let body: std::pin::Pin<Box<dyn Stream<Item = Piece>>> = match seen.and_then(Seen::tether).filter(|_| !is_short(length)) {
+        Some(tether) => Box::pin(tether.hold(body, |ending| Err(ending.words().into()))),
+        None => Box::pin(body),
+    };
+    match length {
+        Some(length) if is_head => answer.body(SizedStream::new(length, futures_util::stream::empty::<Piece>())),
+        Some(0) => answer.finish(),
+        Some(length) => answer.body(SizedStream::new(length, body)),
+        None => answer.streaming(body),
+    }
+}
+
+type Piece = Result<Bytes, Box<dyn std::error::Error>>;
+
+/// Too short to be worth watching over.
+const fn is_short(length: Option<u64>) -> bool {
+    matches!(length, Some(length) if length <= 64 * 1024)
+}
+
+fn headers(answer: &mut HttpResponseBuilder, theirs: &http::HeaderMap) {
+    for (name, value) in theirs {
+        let value = if *name == http::header::CONTENT_DISPOSITION {
+            attachment(value.as_bytes())
+        } else {
+            HeaderValue::from_bytes(value.as_bytes()).ok()
+        };
+        if let (Ok(name), Some(value)) = (HeaderName::from_bytes(name.as_str().as_bytes()), value) {
+            answer.append_header((name, value));
+        }
+    }
+}
+
+/// Always a file to keep, never a page to show; under the name the service proposes, made safe.
+fn attachment(theirs: &[u8]) -> Option<HeaderValue> {
+    let named = file_name(theirs).map(|name| format!("; filename=\"{}\"", Hostile::new(name).filename()));
+    HeaderValue::from_str(&format!("attachment{}", named.unwrap_or_default())).ok()
+}
+
+/// What stands on every answer.
+pub(super) fn finish(answer: &mut HttpResponse<BoxBody>, begun: &Begun) {
+    let is_page = answer.headers().get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html"));
+    let validated = answer.headers().contains_key(ETAG);
+    let has_body = !matches!(answer.body().size(), BodySize::None);
+    let headers = answer.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(&begun.request_id) {
+        headers.insert(super::ID, id);
+    }
+    if is_page && !headers.contains_key(CONTENT_DISPOSITION) {
+        headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
+    }
+    if has_body {
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
+    }
+    let fixed = [
+        ("x-content-type-options", "nosniff"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("referrer-policy", "no-referrer"),
+        // A browser that has it asks before it shows it again.
+        (CACHE_CONTROL.as_str(), if validated { "private, no-cache" } else { "no-store" }),
+    ];
+    for (name, value) in fixed {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if begun.site.as_ref().is_some_and(|site| site.is_secure()) {
+        let value = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+        headers.insert(HeaderName::from_static("strict-transport-security"), value);
+    }
+}

@@ -1,0 +1,79 @@
+//! Who calls: a session cookie with proof that our own page sends it, or a bearer; never both, so that nobody can be made to
+//! lend one to the other.
+
+use actix_web::http::header::{AUTHORIZATION, HeaderMap};
+
+use super::answer::Refusal;
+use super::{Begun, Worker};
+use crate::gateway::domain::route_table::{OpenTo, Route, Verb};
+use crate::gateway::services::api::Caller;
+use crate::gateway::services::error::Error;
+use crate::gateway::session::{Glance, Seen};
+use crate::gateway::web::error::WebError;
+use crate::gateway::web::middleware::csrf;
+use crate::gateway::web::site::Site;
+use crate::platform::secret::Secret;
+
+/// A caller, and the session it came with.
+pub(super) struct Recognised {
+    pub(super) caller: Caller,
+    pub(super) seen: Option<Seen>,
+}
+
+const BOTH: &str = "The call carries a session cookie and a bearer. Send one of them.";
+const NO_BEARER: &str = "The bearer is not known here. Send an API key of this portal.";
+const NOTHING: &str = "A credential is needed: the session of a signed-in person, or an API key as a bearer.";
+
+/// Finds out who calls `route` with `headers`.
+pub(super) async fn recognise(
+    begun: &Begun,
+    (site, route): (&Site, &'static Route),
+    headers: &HeaderMap,
+    worker: &Worker,
+) -> Result<Recognised, Refusal> {
+    if headers.contains_key(AUTHORIZATION) {
+        if worker.glances.is_there(headers) {
+            return Err(WebError::bad_request(BOTH).into());
+        }
+        let caller = bearer(site, headers).ok_or_else(|| Refusal::unauthorized(NO_BEARER))?;
+        return Ok(Recognised { caller, seen: None });
+    }
+    if route.open_to == OpenTo::Everybody {
+        return Ok(Recognised { caller: Caller::Nobody, seen: None });
+    }
+    let seen = match worker.glances.look(&site.tenant, headers, begun.visit.clone()).await.map_err(Error::from)? {
+        Glance::Here(seen) => seen,
+        Glance::Over(Some(ending)) if ending.surprises() => return Err(WebError::ended(ending).into()),
+        Glance::Over(_) | Glance::Nothing => return Err(Refusal::unauthorized(NOTHING)),
+    };
+    own_page(begun, route, headers, &seen).inspect_err(|signal| worker.parts.guard.note(&site.tenant, (&begun.visit.network, &begun.request_id), signal))
+        .map_err(|_| WebError::forbidden(FOREIGN))?;
+    if route.polls {
+        seen.quiet();
+    }
+    Ok(Recognised { caller: Caller::Person(Box::new(seen.user.clone())), seen: Some(seen) })
+}
+
+const FOREIGN: &str = "The call does not show that a page of this portal makes it. Send the session's token in X-CSRF-Token.";
+
+/// That a page of ours makes the call. Reads are answered to nobody else anyway; they are only not begun for another site.
+fn own_page(begun: &Begun, route: &Route, headers: &HeaderMap, seen: &Seen) -> Result<(), &'static str> {
+    let signal = csrf::foreign(&begun.origin, headers);
+    if route.verb == Verb::Get {
+        let typed = headers.get("sec-fetch-site").is_some_and(|site| site == "none");
+        return signal.filter(|signal| *signal == "fetch_site" && !typed).map_or(Ok(()), Err);
+    }
+    if let Some(signal) = signal {
+        return Err(signal);
+    }
+    let token = headers.get("x-csrf-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if seen.user.csrf_matches(token) { Ok(()) } else { Err("token") }
+}
+
+fn bearer(site: &Site, headers: &HeaderMap) -> Option<Caller> {
+    let mut all = headers.get_all(AUTHORIZATION);
+    let (value, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
+    let (scheme, token) = value.split_once(' ')?;
+    let fits = scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    (fits && site.takes_access_tokens).then(|| Caller::Token(Secret::new(token)))
+}

@@ -1,0 +1,168 @@
+//! The scanning service's own operations, at its own paths on a tenant's host, for browser code and other programs. A short
+//! chain of its own in the place of the portal's middleware: there is no page, no form and no cookie to set, and it runs for
+//! every call.
+//!
+//! Host -> path -> caller -> body -> service. Each step answers for itself when it refuses; nothing goes to the service
+//! before all of them agreed.
+
+mod answer;
+mod body;
+mod caller;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::http::Method;
+use actix_web::web::{self, Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse};
+use tracing::Instrument as _;
+
+use self::answer::Refusal;
+use self::caller::Recognised;
+use super::error::WebError;
+use super::middleware::csrf::Guard;
+use super::middleware::request::{Callers, REQUEST_ID};
+use super::middleware::tenant::one_host;
+use super::site::{Site, Sites};
+use crate::config::gateway::Limits;
+use crate::contract::paths;
+use crate::gateway::domain::api_path::{Decision, Found, decide};
+use crate::gateway::domain::forwarding;
+use crate::gateway::domain::route_table::Answer;
+use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
+use crate::gateway::session::{Glances, Sessions, Visit};
+use crate::platform::random;
+
+/// What every worker gets a copy of.
+#[derive(Clone)]
+pub(in crate::gateway) struct ApiParts {
+    pub(in crate::gateway) api: Api,
+    pub(in crate::gateway) sessions: Sessions,
+    pub(in crate::gateway) sites: Sites,
+    pub(in crate::gateway) callers: Callers,
+    pub(in crate::gateway) limits: Limits,
+    pub(in crate::gateway) guard: Guard,
+    pub(in crate::gateway) proxy: ProxySettings,
+}
+
+/// What one worker has for it.
+struct Worker {
+    parts: ApiParts,
+    glances: Glances,
+    proxy: Proxy,
+}
+
+/// What is known of a request before anybody is recognised.
+pub(super) struct Begun {
+    request_id: String,
+    visit: Visit,
+    site: Option<Arc<Site>>,
+    origin: String,
+}
+
+/// The routes of one worker.
+pub(in crate::gateway) fn routes(parts: ApiParts) -> impl FnOnce(&mut ServiceConfig) {
+    move |config| {
+        let worker = Worker { glances: parts.sessions.glances(), proxy: Proxy::new(parts.proxy.clone()), parts };
+        let worker = Data::new(worker);
+        for start in [paths::PREFIX, "/biz"] {
+            config.service(web::scope(start).app_data(worker.clone()).default_service(web::to(call)));
+        }
+    }
+}
+
+async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>) -> HttpResponse {
+    let started = Instant::now();
+    let begun = begin(&request, &worker);
+    let tenant = begun.site.as_ref().map_or("", |site| site.tenant.as_str());
+    let span = tracing::info_span!("request", id = %begun.request_id, tenant);
+    let method = request.method().clone();
+    async {
+        let (operation, outcome) = decided(&begun, &request, payload, &worker).await;
+        let mut answer = outcome.unwrap_or_else(|refusal| refusal.answer(&begun));
+        answer::finish(&mut answer, &begun);
+        let (status, took) = (answer.status(), started.elapsed());
+        measure(operation, &method, status.as_str(), took);
+        let caller = &*begun.visit.network;
+        tracing::info!(%method, operation, status = status.as_u16(), took_ms = took.as_millis(), caller, "answered");
+        answer
+    }
+    .instrument(span)
+    .await
+}
+
+fn begin(request: &HttpRequest, worker: &Worker) -> Begun {
+    let request_id = random::hex_id().unwrap_or_default();
+    let client = worker.parts.callers.client(request.peer_addr(), request.headers());
+    let host = one_host(request.headers(), request.uri());
+    let site = host.as_deref().and_then(|host| worker.parts.sites.of_host(host));
+    let scheme = if site.as_ref().is_some_and(|site| site.is_secure()) { "https" } else { "http" };
+    let origin = host.map(|host| format!("{scheme}://{}", host.to_ascii_lowercase())).unwrap_or_default();
+    let agent = request.headers().get(actix_web::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let visit = Visit {
+        network: super::context::network(client),
+        request_id: request_id.clone(),
+        agent: agent.unwrap_or_default().chars().take(200).collect(),
+    };
+    Begun { request_id, visit, site, origin }
+}
+
+/// Which operation it is, for log and metrics, and what comes of it.
+async fn decided(
+    begun: &Begun,
+    request: &HttpRequest,
+    payload: web::Payload,
+    worker: &Worker,
+) -> (&'static str, Result<HttpResponse, Refusal>) {
+    let Some(site) = &begun.site else { return ("none", Err(WebError::misdirected().into())) };
+    match decide(request.method().as_str(), request.uri().path(), site.has_additions) {
+        Decision::Found(found) => {
+            let name = found.route.name;
+            (name, answered(begun, (site, found), (request, payload), worker).await)
+        }
+        Decision::Ambiguous(words) | Decision::BadParameter(words) => ("none", Err(WebError::bad_request(words).into())),
+        Decision::Unknown => ("none", Err(WebError::not_found().into())),
+        Decision::WrongMethod(allowed) if *request.method() == Method::OPTIONS => ("none", Ok(answer::options(&allowed))),
+        Decision::WrongMethod(allowed) => ("none", Err(Refusal::wrong_method(&allowed))),
+    }
+}
+
+async fn answered(
+    begun: &Begun,
+    (site, found): (&Site, Found),
+    (request, payload): (&HttpRequest, web::Payload),
+    worker: &Worker,
+) -> Result<HttpResponse, Refusal> {
+    let Recognised { caller, seen } = caller::recognise(begun, (site, found.route), request.headers(), worker).await?;
+    let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, seen.as_ref()).await?;
+    let mut headers = answer::passing(&forwarding::REQUEST, request.headers());
+    if found.route.answer != Answer::Stream {
+        headers.remove(http::header::ACCEPT_ENCODING);
+    }
+    let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    forwarding::trace(text("traceparent"), text("tracestate"), &begun.request_id, &mut headers);
+    let ask = Ask { tenant: &site.tenant, caller, found, query: request.uri().query(), headers, request_id: &begun.request_id };
+    let reply = worker.parts.api.ask(&worker.proxy, &ask, sent).await;
+    let reply = reply.map_err(|error| cut.explain(error))?;
+    if let Some(seen) = &seen {
+        worker.glances.used(seen).await;
+    }
+    Ok(answer::streamed(reply, ask.found.is_head, seen.as_ref()))
+}
+
+fn measure(operation: &'static str, method: &Method, status: &str, took: std::time::Duration) {
+    let method = match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PATCH => "PATCH",
+        // A method may be any word.
+        _ => "other",
+    };
+    let labels = [("route", operation.to_owned()), ("method", method.to_owned()), ("status", status.to_owned())];
+    metrics::counter!("cardea_http_requests_total", &labels).increment(1);
+    metrics::histogram!("cardea_http_request_seconds", "route" => operation, "method" => method).record(took);
+}
+
+/// The header that carries the id of a request to its caller.
+pub(super) const ID: actix_web::http::header::HeaderName = REQUEST_ID;
