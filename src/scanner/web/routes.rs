@@ -9,20 +9,27 @@ use super::{
 };
 use crate::contract::paths;
 
+/// What is served by GET is served by HEAD (RFC 9110, 9.1).
+macro_rules! read {
+    ($handler:path) => {
+        [web::get().to($handler), web::head().to($handler)]
+    };
+}
+
 /// The prefix older clients use.
 const LEGACY_PREFIX: &str = "/oxpecker";
 
 pub(super) fn all(to: &mut web::ServiceConfig, legacy: bool) {
-    to.service(on("/healthz", "GET", [web::get().to(bootstrap::health)]));
-    to.service(on(paths::PUBLISHABLE_KEY, "GET", [web::get().to(bootstrap::publishable_key)]));
+    to.service(on("/healthz", "GET, HEAD", read!(bootstrap::health)));
+    to.service(on(paths::PUBLISHABLE_KEY, "GET, HEAD", read!(bootstrap::publishable_key)));
     to.service(web::scope(paths::PREFIX).configure(operations));
     if legacy {
         to.service(web::scope(LEGACY_PREFIX).configure(operations));
     }
-    to.service(on("/browsers/assets/remote-browser.js", "GET", [web::get().to(browsers::script)]));
-    to.service(on("/browsers/assets/remote-browser.css", "GET", [web::get().to(browsers::style)]));
-    to.service(on("/browsers/{id}", "GET", [web::get().to(browsers::page)]));
-    to.service(on("/browsers/{id}/link", "GET", [web::get().to(browsers::link)]));
+    to.service(on("/browsers/assets/remote-browser.js", "GET, HEAD", read!(browsers::script)));
+    to.service(on("/browsers/assets/remote-browser.css", "GET, HEAD", read!(browsers::style)));
+    to.service(on("/browsers/{id}", "GET, HEAD", read!(browsers::page)));
+    to.service(on("/browsers/{id}/link", "GET, HEAD", read!(browsers::link)));
     to.default_service(web::to(no_operation));
 }
 
@@ -35,29 +42,33 @@ fn operations(to: &mut web::ServiceConfig) {
         .service(on(paths::TASKS_SEARCH, "POST", [web::post().to(tasks::search)]))
         .service(on(paths::TASKS_TERMINATE, "POST", [web::post().to(tasks::terminate)]))
         .service(on(paths::TASKS_DELETE, "POST", [web::post().to(tasks::delete)]))
-        .service(on(paths::TASK, "GET", [web::get().to(tasks::get)]))
+        .service(on(paths::TASK, "GET, HEAD", read!(tasks::get)))
         .service(on(paths::RESULTS_STAT, "POST", [web::post().to(results::stat)]))
         .service(on(paths::RESULTS_SEARCH, "POST", [web::post().to(results::search)]))
-        .service(on(paths::RESULT, "GET", [web::get().to(results::get)]))
+        .service(on(paths::RESULT, "GET, HEAD", read!(results::get)))
         .service(on(paths::COMPONENTS_SEARCH, "POST", [web::post().to(components::search)]))
         .service(on(paths::SCA_MAVEN, "POST", [web::post().to(composition::pom)]))
         .service(on(paths::SCA_MAVEN_ZIP, "POST", [web::post().to(composition::poms)]))
         .service(on(paths::CHAINS_SEARCH, "POST", [web::post().to(chains::search)]))
-        .service(on(paths::REPORT, "GET", [web::get().to(reports::get)]))
+        .service(on(paths::REPORT, "GET, HEAD", read!(reports::get)))
         .service(on(paths::SHARES, "POST", [web::post().to(shares::create)]))
         .service(on(paths::SHARES_SEARCH, "POST", [web::post().to(shares::search)]))
         .service(on(paths::SHARES_GENERATE_ID, "POST", [web::post().to(shares::generate_id)]))
         .service(on(paths::SHARES_DELETE, "POST", [web::post().to(shares::delete)]))
         .service(on(paths::SHARE, "PATCH", [web::patch().to(shares::update)]));
     to.service(on(paths::BROWSERS, "POST", [web::post().to(browsers::create)]));
-    let public = [web::get().to(public_shares::get), web::post().to(public_shares::extract)];
-    let finding = [web::get().to(public_shares::get_finding), web::post().to(public_shares::extract_finding)];
-    to.service(on(paths::SHARE_PUBLIC, "GET, POST", public))
-        .service(on(paths::SHARE_PUBLIC_VUL, "GET, POST", finding))
+    let public = [web::get().to(public_shares::get), web::head().to(public_shares::get), web::post().to(public_shares::extract)];
+    let finding = [
+        web::get().to(public_shares::get_finding),
+        web::head().to(public_shares::get_finding),
+        web::post().to(public_shares::extract_finding),
+    ];
+    to.service(on(paths::SHARE_PUBLIC, "GET, HEAD, POST", public))
+        .service(on(paths::SHARE_PUBLIC_VUL, "GET, HEAD, POST", finding))
         .service(on(paths::SHARE_PUBLIC_CHAIN, "POST", [web::post().to(public_shares::extract_chain)]));
     to.service(on(paths::DIAGNOSTICS, "POST", [web::post().to(diagnostics::create)]))
-        .service(on(paths::DIAGNOSTICS_NEXT, "GET", [web::get().to(diagnostics::next_stage)]))
-        .service(on(paths::DOMAIN_CONTENT, "GET", [web::get().to(domains::content)]))
+        .service(on(paths::DIAGNOSTICS_NEXT, "GET, HEAD", read!(diagnostics::next_stage)))
+        .service(on(paths::DOMAIN_CONTENT, "GET, HEAD", read!(domains::content)))
         .service(on(paths::DOMAIN_VERIFY, "POST", [web::post().to(domains::verify)]));
 }
 

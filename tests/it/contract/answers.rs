@@ -12,7 +12,7 @@ use crate::support::scanner::{ACME, GLOBEX, TestScanner, answer, assert_refused}
 
 const DOCUMENTED: [u16; 5] = [400, 401, 403, 404, 500];
 
-async fn succeeds(scanner: &TestScanner, operation: &Operation) {
+pub(super) async fn succeeds(scanner: &TestScanner, operation: &Operation) {
     let (name, bearer) = (operation.name, (!operation.public).then_some(ACME));
     let response = operation.ask.request(scanner, bearer).send().await.unwrap();
     let (status, kind) = (response.status(), response.headers().get("content-type").cloned());
@@ -59,8 +59,11 @@ async fn every_operation_succeeds_with_what_the_interface_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_documented_error_is_answered_as_such() {
-    let world = World::new().await;
-    for operation in &rows::all(&world) {
+    errors(&World::new().await).await;
+}
+
+pub(super) async fn errors(world: &World) {
+    for operation in &rows::all(world) {
         for (status, cause) in &operation.errors {
             if let Cause::Asked(bearer, ask, code) = cause {
                 let (got, body) = answer(ask.request(&world.scanner, *bearer)).await;
@@ -73,8 +76,11 @@ async fn every_documented_error_is_answered_as_such() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_belongs_to_another_account_does_not_exist() {
-    let world = World::new().await;
-    for operation in &rows::all(&world) {
+    foreign(&World::new().await).await;
+}
+
+pub(super) async fn foreign(world: &World) {
+    for operation in &rows::all(world) {
         for bearer in [GLOBEX, "carol"] {
             let (status, body) = answer(operation.ask.request(&world.scanner, Some(bearer))).await;
             match operation.foreign {

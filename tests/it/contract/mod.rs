@@ -4,6 +4,7 @@
 
 mod answers;
 mod client;
+mod gateway;
 mod operation;
 mod rows;
 mod world;

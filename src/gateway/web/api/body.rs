@@ -50,7 +50,8 @@ pub(super) async fn read(
     match found.route.body {
         Body::Nothing => Ok((Sent::Whole(None), Reason::default())),
         Body::Json => {
-            if !is_json(request.headers()) {
+            // What a browser sends for another site without asking first is taken from no page. Others are judged by the service.
+            if seen.is_some() && !is_json(request.headers()) {
                 return Err(WebError::unsupported_media_type("This operation takes application/json.").into());
             }
             let body = whole(payload, limits.json_bytes, idle).await?;
