@@ -87,7 +87,8 @@ fn form(
 ) -> Result<(Sent, Reason), Refusal> {
     let media = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let Some(boundary) = boundary(media) else {
-        return Err(WebError::unsupported_media_type("This operation takes multipart/form-data.").into());
+        // The status that the interface has for it (section 7).
+        return Err(WebError::bad_request("This operation takes multipart/form-data with the part file.").into());
     };
     let most = limits.upload_bytes;
     let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
