@@ -90,11 +90,8 @@ impl<'a> Base<'a> {
     /// Everything the web needs.
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
         let credentials = self.credentials();
-        let api = Api {
-            credentials: credentials.clone(),
-            directory: self.directory.clone(),
-            retries: self.settings.upstream.retries,
-        };
+        let api =
+            Api { credentials: credentials.clone(), directory: self.directory.clone(), retries: self.settings.upstream.retries };
         Ok(Parts {
             services: services(self, credentials),
             api,

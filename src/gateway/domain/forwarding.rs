@@ -75,7 +75,8 @@ fn trace_of(parent: &str) -> Option<(&str, &str)> {
     };
     let named = |text: &str| text.bytes().any(|byte| byte != b'0');
     let whole = version != "00" || parts.next().is_none();
-    let good = hex(version, 2) && version != "ff" && hex(trace, 32) && named(trace) && hex(span, 16) && named(span) && hex(flags, 2);
+    let good =
+        hex(version, 2) && version != "ff" && hex(trace, 32) && named(trace) && hex(span, 16) && named(span) && hex(flags, 2);
     (good && whole).then_some((trace, flags))
 }
 

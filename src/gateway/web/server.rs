@@ -69,6 +69,7 @@ pub(in crate::gateway) fn serve(
         App::new().configure(api::routes(calls)).service(portal)
     };
     let mut server = HttpServer::new(factory)
+        .on_connect(api::peer::remember)
         .disable_signals()
         .shutdown_timeout(settings.server.shutdown_seconds)
         .client_request_timeout(Duration::from_secs(10))

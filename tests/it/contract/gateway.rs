@@ -1,69 +1,11 @@
 //! The same table through a gateway: whoever calls gets what the service itself would answer.
 
-use cardea::config::{self, Kind, Sources};
-use cardea::gateway::Gateway;
-use cardea::platform::clock::Clock;
-use cardea::platform::shutdown::Shutdown;
-use tempfile::TempDir;
-
 use super::answers::{errors, foreign, succeeds};
 use super::operation::{Ask, Sends};
 use super::rows;
 use super::world::{CODE, World};
-use crate::support::redis::free_port;
+use crate::support::front::Front;
 use crate::support::scanner::ACME;
-
-/// A gateway in front of the world's service, that takes access tokens; ends with the test.
-struct Front {
-    base: String,
-    shutdown: Shutdown,
-    _folder: TempDir,
-}
-
-impl Drop for Front {
-    fn drop(&mut self) {
-        self.shutdown.begin();
-    }
-}
-
-impl Front {
-    async fn new(service: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let port = free_port();
-        let text = format!(
-            r#"
-[gateway.server]
-listen = "127.0.0.1:{port}"
-[gateway.session]
-cookie_name = "cardea"
-[gateway.store]
-path = "{path}"
-[[gateway.keys]]
-id = "k1"
-key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-[gateway.tenants.acme]
-name = "Acme"
-hosts = ["127.0.0.1:{port}"]
-public_url = "http://127.0.0.1:{port}"
-[gateway.tenants.acme.identity]
-auth_url = "http://127.0.0.1:9"
-client_id = "portal"
-client_secret = "secret"
-[gateway.tenants.acme.service]
-base_url = "{service}"
-[gateway.tenants.acme.api]
-additions = true
-access_tokens = true
-"#,
-            path = folder.path().join("gateway.redb").display()
-        );
-        let sources = Sources { own: Some(toml::from_str(&text).unwrap()), ..Sources::default() };
-        let settings = config::load(Kind::Serve, &sources).unwrap().gateway.unwrap();
-        let shutdown = Shutdown::default();
-        let running = Gateway::start(settings, Clock::system(), &shutdown).await.unwrap();
-        Self { base: format!("http://{}", running.address()), shutdown, _folder: folder }
-    }
-}
 
 /// A world that is asked through a gateway, and the address of its service.
 async fn world() -> (World, Front, String) {

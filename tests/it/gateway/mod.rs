@@ -10,6 +10,7 @@ mod keyring;
 mod oidc;
 mod operations;
 mod outage;
+mod proxying;
 mod refresh;
 mod restart;
 mod return_to;

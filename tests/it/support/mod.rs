@@ -4,6 +4,7 @@ pub(crate) mod class_file;
 pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod dns;
+pub(crate) mod front;
 pub(crate) mod jar;
 pub(crate) mod openid;
 pub(crate) mod provider;
@@ -14,6 +15,7 @@ pub(crate) mod scanner;
 pub(crate) mod service;
 pub(crate) mod shop;
 pub(crate) mod target;
+pub(crate) mod upstream;
 pub(crate) mod userinfo;
 
 use std::time::{Duration, Instant};

@@ -21,8 +21,8 @@ use crate::gateway::domain::api_path::Found;
 use crate::gateway::domain::forwarding;
 use crate::gateway::domain::route_table::{Repeat, Under, Verb};
 use crate::gateway::domain::tenant::TenantId;
-pub(in crate::gateway) use crate::gateway::upstream::proxy::{Proxy, ProxySettings};
 use crate::gateway::upstream::proxy::{Answer, AnswerBody, Outgoing, Stopped, Target};
+pub(in crate::gateway) use crate::gateway::upstream::proxy::{Proxy, ProxySettings};
 use crate::gateway::upstream::{Credential, UpstreamError};
 
 /// Words for a service that refuses the server keys.
@@ -64,10 +64,7 @@ pub(in crate::gateway) enum Sent {
 
 impl Sent {
     /// A body that streams through; of `length` bytes where that is known.
-    pub(in crate::gateway) fn stream(
-        body: impl Stream<Item = Result<Bytes, Cut>> + 'static,
-        length: Option<u64>,
-    ) -> Self {
+    pub(in crate::gateway) fn stream(body: impl Stream<Item = Result<Bytes, Cut>> + 'static, length: Option<u64>) -> Self {
         use futures_util::TryStreamExt as _;
         Self::Stream(Outgoing::stream(body.map_err(|_| Stopped), length))
     }
@@ -78,12 +75,16 @@ pub(in crate::gateway) struct Reply {
     pub(in crate::gateway) status: StatusCode,
     /// Those that pass.
     pub(in crate::gateway) headers: HeaderMap,
+    /// Bytes of the body, where the service says so; of an answer to `HEAD` those that it would have.
+    pub(in crate::gateway) length: Option<u64>,
     pub(in crate::gateway) body: AnswerBody,
 }
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
-        Self { status: answer.status, headers: forwarding::passing(&forwarding::ANSWER, &answer.headers), body: answer.body }
+        let length = answer.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let headers = forwarding::passing(&forwarding::ANSWER, &answer.headers);
+        Self { status: answer.status, headers, length, body: answer.body }
     }
 }
 
@@ -156,9 +157,7 @@ impl Api {
     /// As whom the service is asked.
     async fn credential(&self, ask: &Ask<'_>) -> Result<Credential, Error> {
         match &ask.caller {
-            Caller::Person(user) => {
-                Ok(Credential::UserToken(self.credentials.token(&user.principal.tenant, &user.login).await?))
-            }
+            Caller::Person(user) => Ok(Credential::UserToken(self.credentials.token(&user.principal.tenant, &user.login).await?)),
             Caller::Token(token) => Ok(Credential::UserToken(token.clone())),
             Caller::Nobody => Ok(self.credentials.public(ask.tenant, ask.request_id).await?.1.credential),
         }

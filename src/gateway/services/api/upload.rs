@@ -186,7 +186,9 @@ mod tests {
     fn form(parts: &[(&str, &[u8])]) -> Vec<u8> {
         let mut out = Vec::new();
         for (name, content) in parts {
-            out.extend_from_slice(format!("--b0\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"x\"\r\n\r\n").as_bytes());
+            out.extend_from_slice(
+                format!("--b0\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"x\"\r\n\r\n").as_bytes(),
+            );
             out.extend_from_slice(content);
             out.extend_from_slice(b"\r\n");
         }

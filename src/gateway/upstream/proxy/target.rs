@@ -98,7 +98,10 @@ mod tests {
         let target = Target::new("https://scan.example:8443/v/", "/scanner/").unwrap();
         assert_eq!((target.host(), target.port(), target.is_tls()), ("scan.example", 8443, true));
         assert_eq!(target.authority(), "scan.example:8443");
-        assert_eq!(target.path("/api/v1/tasks/a%20b", true, Some("x=%2B+&x=&")).unwrap(), "/v/scanner/api/v1/tasks/a%20b?x=%2B+&x=&");
+        assert_eq!(
+            target.path("/api/v1/tasks/a%20b", true, Some("x=%2B+&x=&")).unwrap(),
+            "/v/scanner/api/v1/tasks/a%20b?x=%2B+&x=&"
+        );
         assert_eq!(target.path("/biz/x", false, None).unwrap(), "/v/biz/x");
         let plain = Target::new("http://[::1]", "").unwrap();
         assert_eq!((plain.host(), plain.port(), plain.authority().to_str().unwrap()), ("::1", 80, "[::1]"));

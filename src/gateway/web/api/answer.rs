@@ -98,7 +98,7 @@ pub(super) fn streamed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> Http
     let status = StatusCode::from_u16(reply.status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut answer = HttpResponse::build(status);
     headers(&mut answer, &reply.headers);
-    let (length, bodiless) = (reply.body.length(), status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED);
+    let (length, bodiless) = (reply.length, status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED);
     if bodiless {
         return answer.finish();
     }

@@ -46,7 +46,8 @@ pub(super) async fn recognise(
         Glance::Over(Some(ending)) if ending.surprises() => return Err(WebError::ended(ending).into()),
         Glance::Over(_) | Glance::Nothing => return Err(Refusal::unauthorized(NOTHING)),
     };
-    own_page(begun, route, headers, &seen).inspect_err(|signal| worker.parts.guard.note(&site.tenant, (&begun.visit.network, &begun.request_id), signal))
+    own_page(begun, route, headers, &seen)
+        .inspect_err(|signal| worker.parts.guard.note(&site.tenant, (&begun.visit.network, &begun.request_id), signal))
         .map_err(|_| WebError::forbidden(FOREIGN))?;
     if route.polls {
         seen.quiet();

@@ -8,11 +8,12 @@
 mod answer;
 mod body;
 mod caller;
+pub(super) mod peer;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::http::Method;
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use tracing::Instrument as _;
@@ -71,6 +72,9 @@ pub(in crate::gateway) fn routes(parts: ApiParts) -> impl FnOnce(&mut ServiceCon
     }
 }
 
+/// What logs say of a caller that left before there was an answer; never seen by anybody.
+const GONE: StatusCode = StatusCode::REQUEST_TIMEOUT;
+
 async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>) -> HttpResponse {
     let started = Instant::now();
     let begun = begin(&request, &worker);
@@ -78,7 +82,12 @@ async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>)
     let span = tracing::info_span!("request", id = %begun.request_id, tenant);
     let method = request.method().clone();
     async {
-        let (operation, outcome) = decided(&begun, &request, payload, &worker).await;
+        let (operation, outcome) = tokio::select! {
+            biased;
+            decided = decided(&begun, &request, payload, &worker) => decided,
+            // Nobody reads the answer: it is for the log and the figures only.
+            () = peer::gone(&request) => ("none", Ok(HttpResponse::build(GONE).finish())),
+        };
         let mut answer = outcome.unwrap_or_else(|refusal| refusal.answer(&begun));
         answer::finish(&mut answer, &begun);
         let (status, took) = (answer.status(), started.elapsed());

@@ -1,0 +1,270 @@
+//! What goes through a gateway, byte by byte: nothing of the caller's own that is not on the list, nothing of the service's
+//! either, bodies as they come, and an end on one side that is an end on the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+use crate::support::client::http;
+use crate::support::eventually;
+use crate::support::front::Front;
+use crate::support::upstream::{Asked, Says, Upstream, answer, json};
+
+struct Rig {
+    upstream: Upstream,
+    front: Front,
+    client: Client,
+}
+
+impl Rig {
+    async fn new() -> Self {
+        let upstream = Upstream::start().await;
+        let front = Front::new(&upstream.base).await;
+        Self { upstream, front, client: http() }
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}/scanner{path}", self.front.base)).bearer_auth("token-of-alice")
+    }
+
+    async fn get(&self, path: &str) -> (StatusCode, Value) {
+        let answer = self.request(Method::GET, path).send().await.unwrap();
+        (answer.status(), answer.json().await.unwrap())
+    }
+
+    /// Sends bytes as they are, and reads until the other side closes or falls silent.
+    async fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect().await;
+        stream.write_all(bytes).await.unwrap();
+        let mut all = Vec::new();
+        let _ = tokio::time::timeout(Duration::from_millis(700), stream.read_to_end(&mut all)).await;
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.host()).await.unwrap()
+    }
+
+    fn host(&self) -> &str {
+        self.front.base.strip_prefix("http://").unwrap()
+    }
+}
+
+fn names(asked: &Asked) -> Vec<String> {
+    let lines = asked.head.lines().skip(1).filter(|line| !line.is_empty());
+    let mut names: Vec<String> = lines.map(|line| line.split(':').next().unwrap().to_ascii_lowercase()).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_sees_the_listed_headers_and_ours_and_the_caller_none_of_its_own() {
+    let rig = Rig::new().await;
+    let headers = "content-type: application/json\r\nset-cookie: sid=1\r\nserver: secret/1\r\nalt-svc: h3=\":1\"\r\n\
+                   x-powered-by: x\r\nconnection: keep-alive, x-inner\r\nx-inner: 1\r\netag: \"7\"\r\nx-request-id: theirs\r\n";
+    rig.upstream.says([Says::Bytes(answer("200 OK", headers, b"{}"))]);
+    let request = rig
+        .request(Method::GET, "/api/v1/tasks/t1?a=%20+%2B&a=&b")
+        .header("accept", "application/json")
+        .header("x-user-language", "zh")
+        .header("x-forwarded-user", "eve")
+        .header("x_forwarded_user", "eve")
+        .header("x-forwarded-for", "6.6.6.6")
+        .header("x-tenant-id", "globex")
+        .header("forwarded", "for=6.6.6.6")
+        .header("x-real-ip", "6.6.6.6")
+        .header("te", "trailers")
+        .header("proxy-authorization", "Basic eDp5")
+        .header("x-foo", "1")
+        .header("x-request-id", "mine")
+        .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    let answer = request.send().await.unwrap();
+    let asked = &rig.upstream.asked()[0];
+    assert!(asked.head.starts_with("GET /scanner/api/v1/tasks/t1?a=%20+%2B&a=&b HTTP/1.1\r\n"), "{}", asked.head);
+    let expected = ["accept", "authorization", "host", "traceparent", "user-agent", "x-request-id", "x-user-language"];
+    assert_eq!(names(asked), expected);
+    assert!(asked.head.contains("authorization: Bearer token-of-alice\r\n"));
+    assert!(asked.head.contains("00-4bf92f3577b34da6a3ce929d0e0e4736-") && !asked.head.contains("00f067aa0ba902b7"));
+    let id = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
+    assert!(asked.head.contains(&format!("x-request-id: {id}\r\n")), "one id on both sides");
+    for name in ["set-cookie", "server", "alt-svc", "x-powered-by", "x-inner"] {
+        assert!(!answer.headers().contains_key(name), "{name}");
+    }
+    assert_eq!(answer.headers()["etag"], "\"7\"");
+    assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_path_that_can_be_read_in_two_ways_never_leaves_the_gateway() {
+    let rig = Rig::new().await;
+    let long = format!("/scanner/api/v1/tasks/{}", "a".repeat(16 * 1024));
+    for path in [
+        "/scanner/api/v1/tasks/..%2f..%2fbiz",
+        "/scanner/api/v1/tasks/%2e%2e/x",
+        "/scanner/api/v1/tasks/../../../biz",
+        "/scanner//api/v1/tasks/1",
+        "/scanner/api/v1/tasks/a\\b",
+        "/scanner/api/v1/tasks/%5c",
+        "/scanner/api/v1/tasks/%00",
+        "/scanner/api/v1/tasks/%252e",
+        "/scanner/api/v1/tasks/1;v=1",
+        "/scanner/api/v1/tasks/%c0%af",
+        "/scanner/api/v1/tasks/1/.",
+        "/scanner/api/v2/other",
+        "/scanner/api/v1/tasks/%74%61%73k/results",
+        "/biz/api/v1/auth/clerk/other",
+        &long,
+    ] {
+        let host = rig.host().to_owned();
+        let said = rig
+            .raw(
+                format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer t\r\nconnection: close\r\n\r\n").as_bytes(),
+            )
+            .await;
+        let status = said.split(' ').nth(1).unwrap_or_default().to_owned();
+        assert!(["400", "404", "414", "431"].contains(&&*status), "{path}: {said}");
+    }
+    assert!(rig.upstream.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_of_the_service_passes_whatever_its_status_and_what_it_lacks_is_told() {
+    let rig = Rig::new().await;
+    let body = r#"{"success":false,"message":"no","data":{"errCode":1010,"errDetail":"no"}}"#;
+    rig.upstream.says([Says::Bytes(json("500 Internal Server Error", body))]);
+    let answer = rig.request(Method::GET, "/api/v1/tasks/t").send().await.unwrap();
+    assert_eq!((answer.status().as_u16(), answer.text().await.unwrap().as_str()), (500, body));
+    assert_eq!(rig.upstream.asked().len(), 1, "1010 is never asked again");
+    rig.upstream.says([Says::Bytes(answer_of_range())]);
+    let part = rig.request(Method::GET, "/api/v2/tasks/t/report").header("range", "bytes=0-3").header("if-range", "\"r\"");
+    let part = part.header("accept-encoding", "gzip").send().await.unwrap();
+    assert_eq!((part.status().as_u16(), part.headers()["content-range"].to_str().unwrap()), (206, "bytes 0-3/10"));
+    assert_eq!(part.headers()["content-encoding"], "gzip");
+    assert_eq!(part.headers()["content-disposition"], "attachment; filename=\"x.html\"");
+    let asked = rig.upstream.asked().pop().unwrap().head;
+    for line in ["range: bytes=0-3\r\n", "if-range: \"r\"\r\n", "accept-encoding: gzip\r\n"] {
+        assert!(asked.contains(line), "{asked}");
+    }
+    rig.upstream.says([Says::Bytes(b"HTTP/1.1 304 Not Modified\r\netag: \"r\"\r\n\r\n".to_vec())]);
+    let same = rig.request(Method::GET, "/api/v2/tasks/t/report").header("if-none-match", "\"r\"").send().await.unwrap();
+    assert_eq!((same.status().as_u16(), same.headers()["etag"].to_str().unwrap()), (304, "\"r\""));
+    rig.upstream
+        .says([Says::Bytes(b"HTTP/1.1 200 OK\r\ncontent-length: 1234\r\ncontent-type: application/pdf\r\n\r\n".to_vec())]);
+    let head = rig.request(Method::HEAD, "/api/v2/tasks/t/report").send().await.unwrap();
+    assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "1234"));
+    assert!(rig.upstream.asked().pop().unwrap().head.starts_with("HEAD /scanner/api/v2/tasks/t/report HTTP/1.1\r\n"));
+}
+
+fn answer_of_range() -> Vec<u8> {
+    let headers = "content-type: text/html\r\ncontent-encoding: gzip\r\ncontent-range: bytes 0-3/10\r\n\
+                   content-disposition: inline; filename=\"../x.html\"\r\n";
+    answer("206 Partial Content", headers, b"abcd")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reads_are_tried_again_and_changes_never() {
+    let rig = Rig::new().await;
+    let bad = || Says::Bytes(json("503 Service Unavailable", "{}"));
+    rig.upstream.says([bad(), Says::Bytes(json("200 OK", "{\"taskId\":\"t\"}"))]);
+    assert_eq!(rig.get("/api/v1/tasks/t").await.0, StatusCode::OK);
+    assert_eq!(rig.upstream.asked().len(), 2);
+    rig.upstream.says([bad()]);
+    let create = rig.request(Method::POST, "/api/v2/tasks").json(&serde_json::json!({})).send().await.unwrap();
+    assert_eq!((create.status().as_u16(), rig.upstream.asked().len()), (503, 3));
+    for says in [Says::Hangup, Says::Bytes(b"HTTP/1.1 garbage\r\n\r\n".to_vec())] {
+        rig.upstream.says([says]);
+        let before = rig.upstream.asked().len();
+        let create = rig.request(Method::POST, "/api/v2/tasks").json(&serde_json::json!({})).send().await.unwrap();
+        let status = create.status().as_u16();
+        let told: Value = create.json().await.unwrap();
+        assert_eq!((status, rig.upstream.asked().len()), (502, before + 1), "{told}");
+        assert!(told["data"]["errCode"].is_u64() && told["request_id"].is_string(), "{told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_passes_unchanged_while_it_comes_and_a_caller_that_goes_takes_it_along() {
+    let rig = Rig::new().await;
+    rig.upstream.says([Says::Bytes(json("200 OK", "{\"sha256\":\"x\"}"))]);
+    let form = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n\x00\xff\r\n--b--\r\n";
+    let request = rig.request(Method::POST, "/api/v1/files/upload").header("content-type", "multipart/form-data; boundary=b");
+    assert_eq!(request.body(form.to_vec()).send().await.unwrap().status(), StatusCode::OK);
+    let asked = rig.upstream.asked().pop().unwrap();
+    assert_eq!((asked.body.as_slice(), asked.body_bytes), (form.as_slice(), form.len()));
+    assert!(asked.head.contains("content-type: multipart/form-data; boundary=b\r\n"));
+    // Half a body, then nobody.
+    let mut stream = rig.connect().await;
+    let head = format!(
+        "POST /scanner/api/v1/files/upload HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer t\r\ncontent-length: 1000\r\n\
+         content-type: multipart/form-data; boundary=b\r\n\r\n--b\r\n",
+        rig.host()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    eventually("the beginning", async || rig.upstream.asked().get(1).filter(|asked| asked.body_bytes == 5).map(|_| ())).await;
+    let left = Instant::now();
+    drop(stream);
+    eventually("the end", async || rig.upstream.asked()[1].is_gone.then_some(())).await;
+    assert!(left.elapsed() < Duration::from_secs(1), "{:?}", left.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_while_the_service_thinks_or_sends_is_gone_there_within_a_second() {
+    let rig = Rig::new().await;
+    let (_pieces, more) = mpsc::channel(1);
+    let sends = Says::Then(
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/pdf\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n".to_vec(),
+        Arc::new(tokio::sync::Mutex::new(more)),
+    );
+    for (at, says) in [Says::Silence, sends].into_iter().enumerate() {
+        rig.upstream.says([says]);
+        let mut stream = rig.connect().await;
+        let head =
+            format!("GET /scanner/api/v2/tasks/t/report HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer t\r\n\r\n", rig.host());
+        stream.write_all(head.as_bytes()).await.unwrap();
+        rig.upstream.asked_times(at + 1).await;
+        if at == 1 {
+            let mut some = [0; 64];
+            assert!(stream.read(&mut some).await.unwrap() > 0);
+        }
+        let left = Instant::now();
+        drop(stream);
+        eventually("the end", async || rig.upstream.asked()[at].is_gone.then_some(())).await;
+        assert!(left.elapsed() < Duration::from_secs(1), "{at}: {:?}", left.elapsed());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_comes_piece_by_piece_and_a_cut_one_is_seen_to_be_cut() {
+    let rig = Rig::new().await;
+    let (pieces, more) = mpsc::channel(1);
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream;charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+    rig.upstream.says([Says::Then(head, Arc::new(tokio::sync::Mutex::new(more)))]);
+    let mut answer = rig.request(Method::GET, "/api/v2/tasks/t/report").header("last-event-id", "7").send().await.unwrap();
+    assert!(rig.upstream.asked()[0].head.contains("last-event-id: 7\r\n"));
+    for number in 0..3 {
+        // The next piece is only sent when the last has arrived: nothing waits in between.
+        pieces.send(format!("8\r\ndata: {number}\n\r\n").into_bytes()).await.unwrap();
+        assert_eq!(answer.chunk().await.unwrap().unwrap(), format!("data: {number}\n"));
+    }
+    drop(pieces);
+    assert!(answer.chunk().await.is_err(), "no end was sent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_are_used_again_and_one_that_the_service_closed_costs_nobody_anything() {
+    let rig = Rig::new().await;
+    for _ in 0..5 {
+        assert_eq!(rig.get("/api/v1/tasks/t").await.0, StatusCode::OK);
+    }
+    assert_eq!(rig.upstream.connections(), 1);
+    let closing = answer("200 OK", "content-type: application/json\r\nconnection: close\r\n", b"{}");
+    rig.upstream.says([Says::Bytes(closing)]);
+    for _ in 0..3 {
+        assert_eq!(rig.get("/api/v1/tasks/t").await.0, StatusCode::OK);
+    }
+}
