@@ -223,7 +223,7 @@ async fn an_answer_asked_for_before_a_newer_one_was_written_is_asked_for_again(b
     let before = known().await;
     assert!(before.is(&admin));
     assert_eq!(learn(&before, &alice).await, Learnt::Role);
-    assert_eq!(learn(&before, &Principal { name: "A".into(), ..admin }).await, Learnt::Overtaken);
+    assert_eq!(learn(&before, &Principal { name: "A".into(), ..admin.clone() }).await, Learnt::Overtaken);
     assert_eq!(case.sessions.as_told(alice.clone()).await.unwrap(), alice);
 }
 
