@@ -15,6 +15,7 @@ use super::keyring::{self, KeyCounts, Keyring};
 use super::services::Services;
 use super::services::accounts::Accounts;
 use super::services::artifacts::Artifacts;
+use super::services::authority::Authority;
 use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
 use super::services::chains::Chains;
@@ -152,6 +153,7 @@ fn services(base: &Base<'_>) -> Services {
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         artifacts: Artifacts::new(drafts.clone()),
+        authority: Authority::new(credentials.clone(), sessions.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
             sessions: sessions.clone(),
@@ -183,7 +185,7 @@ fn services(base: &Base<'_>) -> Services {
 }
 
 fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, default_lifetime: Duration) -> SignIn {
-    let Base { settings, clock, shutdown, store, ring, directory, audit, .. } = base;
+    let Base { settings, clock, shutdown, store, ring, directory, audit, sessions, .. } = base;
     let flow = Duration::from_secs(settings.session.flow_minutes * 60);
     SignIn {
         directory: directory.clone(),
@@ -191,6 +193,7 @@ fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, 
         tokens,
         provider_sessions,
         revocations: Revocations::new((*shutdown).clone()),
+        sessions: sessions.clone(),
         store: store.clone(),
         clock: (*clock).clone(),
         audit: audit.clone(),

@@ -13,6 +13,7 @@ mod outage;
 mod refresh;
 mod restart;
 mod return_to;
+mod roles;
 mod security;
 mod sessions;
 mod signin;
