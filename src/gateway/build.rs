@@ -16,6 +16,7 @@ use super::services::Services;
 use super::services::accounts::Accounts;
 use super::services::api::{Api, ProxySettings};
 use super::services::artifacts::Artifacts;
+use super::services::authority::Authority;
 use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
 use super::services::chains::Chains;
@@ -163,6 +164,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         artifacts: Artifacts::new(drafts.clone()),
+        authority: Authority::new(credentials.clone(), sessions.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
             sessions: sessions.clone(),
@@ -194,7 +196,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
 }
 
 fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, default_lifetime: Duration) -> SignIn {
-    let Base { settings, clock, shutdown, store, ring, directory, audit, .. } = base;
+    let Base { settings, clock, shutdown, store, ring, directory, audit, sessions, .. } = base;
     let flow = Duration::from_secs(settings.session.flow_minutes * 60);
     SignIn {
         directory: directory.clone(),
@@ -202,6 +204,7 @@ fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, 
         tokens,
         provider_sessions,
         revocations: Revocations::new((*shutdown).clone()),
+        sessions: sessions.clone(),
         store: store.clone(),
         clock: (*clock).clone(),
         audit: audit.clone(),

@@ -51,6 +51,13 @@ try {
   await alice.getByRole('navigation', { name: 'Portal' }).getByRole('link', { name: 'Sessions' }).click();
   await alice.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
   await look(alice, 'all-sessions', watch, { folder: 'sessions' });
+  for (const width of [1280, 360]) {
+    await alice.setViewportSize({ width, height: 900 });
+    const broken = await alice.locator('.table button').evaluateAll((all) => all.filter((one) => one.offsetHeight > 44).length);
+    const cut = await alice.locator('.table').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+    if (broken + cut > 0) watch.note(`at ${width} px ${broken} buttons break and ${cut} tables are cut`);
+  }
+  await alice.setViewportSize({ width: 1280, height: 720 });
   await alice.getByLabel('Name or e-mail address contains').fill('bo');
   await alice.getByRole('button', { name: 'Find' }).click();
   await alice.getByRole('button', { name: 'End all' }).click();

@@ -11,3 +11,13 @@ pub(in crate::gateway) enum Role {
     /// Also keeps the server keys and sees the sessions of the tenant.
     Administrator,
 }
+
+impl Role {
+    /// One word, for the audit trail.
+    pub(in crate::gateway) const fn name(self) -> &'static str {
+        match self {
+            Self::Member => "member",
+            Self::Administrator => "administrator",
+        }
+    }
+}

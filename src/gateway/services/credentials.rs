@@ -69,6 +69,12 @@ impl Credentials {
         }
     }
 
+    /// Refreshes the actor's token if it is over or about to be, so that what is known of the actor is what the provider says now.
+    pub(super) async fn vouched(&self, actor: &Actor) -> Result<(), Error> {
+        let tenant = &actor.principal.tenant;
+        Ok(self.tokens.vouch(tenant, &actor.login, self.refresher(tenant)?).await?)
+    }
+
     /// The service and a call with a fresh user token.
     async fn user(&self, actor: &Actor) -> Result<(ScanningService, Call), Error> {
         let tenant = &actor.principal.tenant;

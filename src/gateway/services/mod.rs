@@ -4,6 +4,7 @@
 pub(in crate::gateway) mod accounts;
 pub(in crate::gateway) mod api;
 pub(in crate::gateway) mod artifacts;
+pub(in crate::gateway) mod authority;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod browsers;
 pub(in crate::gateway) mod chains;
@@ -51,6 +52,7 @@ pub(in crate::gateway) struct Services {
     pub(in crate::gateway) components: components::Components,
     pub(in crate::gateway) accounts: accounts::Accounts,
     pub(in crate::gateway) artifacts: artifacts::Artifacts,
+    pub(in crate::gateway) authority: authority::Authority,
     pub(in crate::gateway) backchannel: backchannel::BackChannel,
     pub(in crate::gateway) browsers: browsers::Browsers,
     pub(in crate::gateway) diagnostics: diagnostics::Diagnostics,

@@ -64,8 +64,7 @@ impl SessionLists {
     /// Ends one of the actor's own sessions. False when it had ended already.
     pub(in crate::gateway) async fn end_own(&self, actor: &Actor, id: &str, network: &str) -> Result<bool, Error> {
         let tenant = &actor.principal.tenant;
-        let found = self.0.one(tenant, id).await?.filter(|session| session.user == actor.principal.key());
-        found.ok_or(Error::NotFound)?;
+        self.0.whose(tenant, id).await?.filter(|user| *user == actor.principal.key()).ok_or(Error::NotFound)?;
         Ok(self.0.end(tenant, id, Ending::Elsewhere, &by(actor, network)).await?)
     }
 
@@ -93,16 +92,16 @@ impl SessionLists {
         Ok(Everybody { people, this: actor.login.public(), complete: all.complete })
     }
 
-    /// Ends a session of the administrator's tenant.
+    /// Ends a session of the administrator's tenant. False when it had ended already.
     pub(in crate::gateway) async fn end_any(&self, actor: &Actor, id: &str, network: &str) -> Result<bool, Error> {
         let tenant = &actor.principal.tenant;
-        self.0.one(tenant, id).await?.ok_or(Error::NotFound)?;
+        self.0.whose(tenant, id).await?.ok_or(Error::NotFound)?;
         Ok(self.0.end(tenant, id, Ending::Administrator, &by(actor, network)).await?)
     }
 
     /// Ends all sessions of a person of the administrator's tenant but the one that asks. How many.
     pub(in crate::gateway) async fn end_person(&self, actor: &Actor, user: &str, network: &str) -> Result<usize, Error> {
-        if self.0.list(&actor.principal.tenant, user).await?.is_empty() {
+        if !self.0.known(&actor.principal.tenant, user).await?.is_something() {
             return Err(Error::NotFound);
         }
         self.end_all_of(actor, user, Ending::Administrator, network).await

@@ -11,14 +11,15 @@ use super::error::Error;
 use super::revocation::Revocations;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
+use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::identity::Identity;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{
-    Begun, Callback, CheckError, Flow, FlowError, Flows, LoginId, ProviderEntry, ProviderSessions, Refresh, RefreshError,
-    Refreshed, TokenSet, Tokens,
+    Begun, By, Callback, CheckError, Flow, FlowError, Flows, Learnt, LoginId, ProviderEntry, ProviderSessions, Refresh,
+    RefreshError, Refreshed, Sessions, TokenSet, Tokens,
 };
 use crate::gateway::store::{Key, Store};
 use crate::gateway::upstream::identity::{Hint, IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
@@ -35,6 +36,9 @@ const SIGNED_OUT: &str = "/auth/signed-out";
 const REFUSALS: [&str; 5] =
     ["access_denied", "login_required", "interaction_required", "consent_required", "account_selection_required"];
 
+/// The provider is asked again this often while others write down what it says of the same person.
+const ASKS: usize = 4;
+
 /// Sign-in and sign-out of all tenants. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct SignIn {
@@ -43,6 +47,7 @@ pub(in crate::gateway) struct SignIn {
     pub(in crate::gateway) tokens: Tokens,
     pub(in crate::gateway) provider_sessions: ProviderSessions,
     pub(in crate::gateway) revocations: Revocations,
+    pub(in crate::gateway) sessions: Sessions,
     pub(in crate::gateway) store: Store,
     pub(in crate::gateway) clock: Clock,
     pub(in crate::gateway) audit: Audit,
@@ -207,15 +212,15 @@ impl SignIn {
             _ => return Err(SignInError::Unbelievable(IdentityError::Garbage("the callback has neither code nor error"))),
         };
         let tokens = provider.exchange(&code, &flow.verifier, &redirect_uri(place.origin)).await.map_err(provider_error)?;
-        let identity = match provider.identify(&tokens, Some(flow.nonce.expose())).await.map_err(provider_error) {
-            Ok(identity) if identity.is_admitted => identity,
-            other => {
+        let login = LoginId::new().map_err(|error| Error::Internal(error.to_string()))?;
+        let (principal, identity) = match self.introduce(place, &tokens, &flow.nonce, &login).await {
+            Ok(introduced) => introduced,
+            Err(error) => {
                 // Nobody will use these tokens.
                 self.revocations.take_back(provider.clone(), tokens.refresh, tokens.access);
-                return Err(other.err().unwrap_or(SignInError::NotAdmitted));
+                return Err(error);
             }
         };
-        let login = LoginId::new().map_err(|error| Error::Internal(error.to_string()))?;
         let now = self.clock.now();
         let set = TokenSet {
             access: tokens.access,
@@ -224,16 +229,53 @@ impl SignIn {
             issued_at: now,
             expires_at: now.after(tokens.expires_in.unwrap_or(self.default_lifetime)),
         };
-        let (issuer, at_provider) = (identity.issuer.clone(), identity.origin.clone());
-        let principal = principal(place.tenant, identity);
         self.tokens.store(&login, &principal, &set).await.map_err(Error::from)?;
-        if let Some(origin) = &at_provider {
-            let entered = self.provider_sessions.enter(place.tenant, &login, (&issuer, origin)).await;
+        if let Some(origin) = &identity.origin {
+            let entered = self.provider_sessions.enter(place.tenant, &login, (&identity.issuer, origin)).await;
             if entered.map_err(Error::from)? == ProviderEntry::Ended {
                 return Err(SignInError::Stale);
             }
         }
         Ok(Completed::New { principal, login, return_to: flow.return_to })
+    }
+
+    /// Who the tokens belong to. What the provider says counts in all sessions of that person: changed claims go there, and who
+    /// may not come in any more has none left.
+    async fn introduce(
+        &self,
+        place: &Place<'_>,
+        tokens: &IssuedTokens,
+        nonce: &Secret,
+        login: &LoginId,
+    ) -> Result<(Principal, Identity), SignInError> {
+        let (tenant, provider) = (place.tenant, &self.directory.of(place.tenant)?.identity);
+        let ask = async || provider.identify(tokens, Some(nonce.expose())).await.map_err(provider_error);
+        let mut identity = ask().await?;
+        for _ in 0..ASKS {
+            let user = principal(tenant, &identity);
+            let before = self.sessions.known(tenant, &user.key()).await.map_err(Error::from)?;
+            if before.is_something() && !before.is(&user) {
+                // Asked again after that was read, so that nothing newer is written over.
+                identity = ask().await?;
+            }
+            let now = principal(tenant, &identity);
+            if !identity.is_admitted {
+                self.sessions.end_user(tenant, &now.key(), Ending::OtherUser, &By::default()).await.map_err(Error::from)?;
+                return Err(SignInError::NotAdmitted);
+            }
+            if now.key() != user.key() {
+                continue;
+            }
+            let learnt = self.sessions.learn(&before, &now, &now).await.map_err(Error::from)?;
+            if learnt == Learnt::Role {
+                let event = Event::new(Deed::RoleChanged, now.role.name()).by(&now.key(), &login.public());
+                self.audit.record(tenant, event.from(place.network, place.request_id));
+            }
+            if learnt != Learnt::Overtaken {
+                return Ok((now, identity));
+            }
+        }
+        Err(Error::Unavailable { retry_after: 5 }.into())
     }
 
     /// What a sign-out needs beside the end of the session at the edge, with which the token record goes: the grant is taken back
@@ -272,13 +314,13 @@ fn redirect_uri(origin: &str) -> String {
     format!("{origin}{CALLBACK}")
 }
 
-fn principal(tenant: &TenantId, identity: Identity) -> Principal {
+fn principal(tenant: &TenantId, identity: &Identity) -> Principal {
     Principal {
         tenant: tenant.clone(),
-        issuer: identity.issuer,
-        subject: identity.subject,
-        name: identity.name,
-        email: identity.email,
+        issuer: identity.issuer.clone(),
+        subject: identity.subject.clone(),
+        name: identity.name.clone(),
+        email: identity.email.clone(),
         role: if identity.is_administrator { Role::Administrator } else { Role::Member },
     }
 }
@@ -332,8 +374,8 @@ impl Refresh for Refresher {
         let tokens = IssuedTokens { access, refresh: None, id_token, expires_in: None };
         match self.provider.identify(&tokens, None).await {
             // Who is not let in any more is nobody here.
-            Ok(identity) if !identity.is_admitted => Err(CheckError::NotTheirs),
-            Ok(identity) => Ok(Some(principal(&self.tenant, identity))),
+            Ok(identity) if !identity.is_admitted => Err(CheckError::NotAdmitted),
+            Ok(identity) => Ok(Some(principal(&self.tenant, &identity))),
             Err(IdentityError::NothingTold) => Ok(None),
             Err(IdentityError::OtherPerson) => Err(CheckError::NotTheirs),
             Err(error) => {

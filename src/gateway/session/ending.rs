@@ -78,6 +78,20 @@ impl Sessions {
         self.0.end_login(tenant, id, ending, by).await
     }
 
+    /// As [`Sessions::end`] for every session of a user.
+    pub(in crate::gateway) async fn end_user(
+        &self,
+        tenant: &TenantId,
+        user: &str,
+        ending: Ending,
+        by: &By,
+    ) -> Result<(), Unavailable> {
+        for id in self.0.logins_of(tenant, user).await? {
+            self.0.end_login(tenant, &id, ending, by).await?;
+        }
+        Ok(())
+    }
+
     /// Resolves when the session of this sign-in ends, wherever that happens.
     #[cfg(test)]
     pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, id: &str) -> Ending {
@@ -112,7 +126,6 @@ impl Parts {
         // Before the tokens go: a stream that finds them missing would not know why.
         self.tell(ENDED, session, id, Some(ending)).await?;
         self.store.delete(&super::tokens::key(tenant, id)).await?;
-        self.store.delete(&super::standing::key(tenant, id)).await?;
         Ok(())
     }
 

@@ -213,7 +213,6 @@ impl<R: Refresh> Flight<R> {
                 expires_at: now.after(new.expires_in.unwrap_or(settings.default_lifetime)),
             },
             owner: old.owner.clone(),
-            generation: old.generation,
             fence: lease.fence,
             forced_at: if forced { Some(now) } else { old.forced_at },
         }

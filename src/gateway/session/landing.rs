@@ -10,11 +10,10 @@ use tokio::time::{sleep, timeout};
 use super::ending::By;
 use super::flight::{Flight, Word};
 use super::refresh::{CheckError, Given, How, Landed, Refresh, TokenError, count};
-use super::standing::Standing;
+use super::standing::Learnt;
 use super::tokens::{Current, Due, Held};
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::ending::Ending;
-use crate::gateway::domain::role::Role;
 use crate::gateway::store::{Key, Lease, Swap};
 use crate::platform::secret::Secret;
 
@@ -25,6 +24,10 @@ const CONFLICTS: usize = 4;
 
 /// Why a sign-in ends whose new tokens belong to somebody else.
 const NOT_THEIRS: &str = "not_theirs";
+/// Why all sign-ins of a user end who may not come in any more.
+const NOT_ADMITTED: &str = "not_admitted";
+/// The provider is asked again this often while others write down what it says.
+const ASKS: usize = 4;
 
 /// A token for those who wait, and what is still to be written in whose place.
 pub(super) type Settled = (Landed, Option<(Held, Current)>);
@@ -45,6 +48,7 @@ enum Checked {
     Done,
     Later,
     NotTheirs,
+    NotAdmitted,
 }
 
 impl<R: Refresh> Flight<R> {
@@ -58,6 +62,15 @@ impl<R: Refresh> Flight<R> {
                 Checked::NotTheirs => {
                     self.give_back(&held);
                     return (self.end(NOT_THEIRS).await, None);
+                }
+                Checked::NotAdmitted => {
+                    self.give_back(&held);
+                    let others = &self.source.parts.sessions;
+                    if let Err(error) = others.end_user(&self.tenant, &held.owner.key(), Ending::OtherUser, &By::default()).await
+                    {
+                        tracing::warn!(tenant = %self.tenant, %error, "not all sessions of a user who may not come in could be ended");
+                    }
+                    return (self.end(NOT_ADMITTED).await, None);
                 }
             }
         }
@@ -143,32 +156,37 @@ impl<R: Refresh> Flight<R> {
         });
     }
 
-    /// Asks whose the tokens are. A changed role goes to the session at once.
+    /// Asks whose the tokens are. Changed claims go to all sessions of the user at once.
     async fn check(&self, held: &mut Held) -> Checked {
-        let id_token = held.set.id_token.clone().filter(|_| held.due == Due::Both);
-        // Those who wait get the tokens anyway when this takes too long.
-        let asked = timeout(self.source.settings.wait / 2, self.refresher.identify(held.set.access.clone(), id_token)).await;
-        let now = match asked.unwrap_or(Err(CheckError::Trouble)) {
-            Ok(None) => held.owner.clone(),
-            Ok(Some(now)) if now.key() == held.owner.key() => now,
-            Ok(Some(_)) | Err(CheckError::NotTheirs) => return Checked::NotTheirs,
-            Err(CheckError::Trouble) => return Checked::Later,
-        };
-        if now != held.owner {
-            let generation = held.generation + u64::from(now.role != held.owner.role);
-            let standing = Standing { principal: now.clone(), generation };
-            if let Err(error) = self.source.parts.sessions.restate(&self.login, &standing).await {
-                tracing::warn!(tenant = %self.tenant, %error, "changed claims are not written yet");
-                return Checked::Later;
+        let (sessions, user) = (&self.source.parts.sessions, held.owner.key());
+        for _ in 0..ASKS {
+            let Ok(before) = sessions.known(&self.tenant, &user).await else { return Checked::Later };
+            let id_token = held.set.id_token.clone().filter(|_| held.due == Due::Both);
+            // Those who wait get the tokens anyway when this takes too long.
+            let asked = timeout(self.source.settings.wait / 2, self.refresher.identify(held.set.access.clone(), id_token)).await;
+            let now = match asked.unwrap_or(Err(CheckError::Trouble)) {
+                Ok(None) => {
+                    held.due = Due::Nothing;
+                    return Checked::Done;
+                }
+                Ok(Some(now)) if now.key() == user => now,
+                Ok(Some(_)) | Err(CheckError::NotTheirs) => return Checked::NotTheirs,
+                Err(CheckError::NotAdmitted) => return Checked::NotAdmitted,
+                Err(CheckError::Trouble) => return Checked::Later,
+            };
+            match sessions.learn(&before, &held.owner, &now).await {
+                Ok(Learnt::Overtaken) => continue,
+                Ok(Learnt::Role) => self.record(held, Deed::RoleChanged, now.role.name()),
+                Ok(Learnt::Same) => {}
+                Err(error) => {
+                    tracing::warn!(tenant = %self.tenant, %error, "what the provider says of a user is not written yet");
+                    return Checked::Later;
+                }
             }
-            if now.role != held.owner.role {
-                let role = if now.role == Role::Administrator { "administrator" } else { "member" };
-                self.record(held, Deed::RoleChanged, role);
-            }
-            (held.owner, held.generation) = (now, generation);
+            (held.owner, held.due) = (now, Due::Nothing);
+            return Checked::Done;
         }
-        held.due = Due::Nothing;
-        Checked::Done
+        Checked::Later
     }
 
     /// No refresh token: the sign-in lasts as long as its access token.
@@ -193,7 +211,7 @@ impl<R: Refresh> Flight<R> {
 
     /// Ends the session on all replicas, with its tokens. When the store does not answer it lives on, and this comes again.
     async fn end(&self, reason: &'static str) -> Landed {
-        let ending = if reason == NOT_THEIRS { Ending::OtherUser } else { Ending::TokensRefused };
+        let ending = if matches!(reason, NOT_THEIRS | NOT_ADMITTED) { Ending::OtherUser } else { Ending::TokensRefused };
         let (parts, public) = (&self.source.parts, self.login.public());
         let owner = parts.tokens.read(&self.tenant, &self.login).await.ok().flatten().map(|current| current.held.owner);
         let ended = match parts.sessions.end(&self.tenant, &public, ending, &By::default()).await {

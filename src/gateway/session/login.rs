@@ -168,11 +168,21 @@ impl Sessions {
     }
 
     /// The living session of this sign-in.
+    #[cfg(test)]
     pub(in crate::gateway) async fn one(&self, tenant: &TenantId, id: &str) -> Result<Option<ListedSession>, Unavailable> {
         Ok(match self.0.standing(tenant, id).await? {
             Standing::Alive(session) => Some(*session),
             Standing::Beginning | Standing::Over => None,
         })
+    }
+
+    /// Whose the sign-in was (by [`Principal::key`]) that has this id, or had it lately; `None` when there was none.
+    pub(in crate::gateway) async fn whose(&self, tenant: &TenantId, id: &str) -> Result<Option<String>, Unavailable> {
+        if let Some(Entered { entry, .. }) = self.0.entered(tenant, id).await? {
+            return Ok(Some(entry.user));
+        }
+        let record = self.0.store.get(&left_by(tenant, id)).await?;
+        Ok(record.and_then(|record| String::from_utf8(record.value).ok()))
     }
 
     /// The sessions of a tenant, those of a user together and oldest first; at most about `most` of them.
@@ -264,9 +274,14 @@ impl Parts {
         Ok(entry.map(|entry| Entered { entry, version: record.version, left }))
     }
 
+    /// The sign-ins of a user that are in the index, by their public ids.
+    pub(super) async fn logins_of(&self, tenant: &TenantId, user: &str) -> Result<Vec<String>, Unavailable> {
+        self.store.members(&of_user(tenant, user)).await
+    }
+
     /// The sessions of a user, oldest first.
     pub(super) async fn list(&self, tenant: &TenantId, user: &str) -> Result<Vec<ListedSession>, Unavailable> {
-        let ids = self.store.members(&of_user(tenant, user)).await?;
+        let ids = self.logins_of(tenant, user).await?;
         let read = stream::iter(ids).map(async |id| Ok((self.standing(tenant, &id).await?, id)));
         let read: Vec<Result<_, Unavailable>> = read.buffered(AT_ONCE).collect().await;
         let mut found = Vec::new();
@@ -300,8 +315,9 @@ impl Parts {
         Ok(matches!(self.standing(tenant, id).await?, Standing::Alive(_)))
     }
 
-    /// Takes a sign-in out of the index.
+    /// Takes a sign-in out of the index. Whose it was is remembered: who ends it once more is told that it has ended.
     pub(super) async fn forget(&self, tenant: &TenantId, id: &str, user: &str) -> Result<(), Unavailable> {
+        self.store.put(&left_by(tenant, id), user.as_bytes().to_vec(), Some(self.settings.absolute)).await?;
         self.store.remove(&of_user(tenant, user), id).await?;
         self.store.delete(&key(tenant, id)).await?;
         Ok(())
@@ -320,6 +336,11 @@ impl Parts {
 
 fn key(tenant: &TenantId, id: &str) -> Key {
     Key::new(tenant, "login", id)
+}
+
+/// Remembers whose an ended sign-in was.
+fn left_by(tenant: &TenantId, id: &str) -> Key {
+    Key::new(tenant, "ended-login", id)
 }
 
 fn of_user(tenant: &TenantId, user: &str) -> Key {

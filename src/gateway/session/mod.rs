@@ -15,13 +15,7 @@ mod glance;
 mod landing;
 mod layer;
 mod login;
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "claims change by a refresh; what changes them in a request, and what is kept by generation, are still to come"
-    )
-)]
+#[cfg_attr(not(test), expect(dead_code, reason = "what is kept by authorization generation is still to come"))]
 mod portal;
 mod provider_sessions;
 mod records;
@@ -49,6 +43,7 @@ pub(in crate::gateway) use self::refresh::{
     CheckError, Refresh, RefreshError, RefreshSettings, Refreshed, TokenError, TokenParts, TokenSource,
 };
 pub(in crate::gateway) use self::scope::Visit;
+pub(in crate::gateway) use self::standing::Learnt;
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
 use super::audit::Audit;
 use super::domain::tenant::TenantId;

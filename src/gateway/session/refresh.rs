@@ -51,9 +51,12 @@ pub(in crate::gateway) enum RefreshError {
 /// Why it is not known whose the new tokens are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::gateway) enum CheckError {
-    /// They are not the user's, or the user may not come in any more: the sign-in is over.
+    /// They are not the user's: the sign-in is over.
     #[error("the tokens are not for this user")]
     NotTheirs,
+    /// The user may not come in any more: all their sign-ins are over.
+    #[error("the user may not come in any more")]
+    NotAdmitted,
     /// The provider did not answer, or not with anything that can be believed. Asked again a little later.
     #[error("the identity provider did not say whose the tokens are")]
     Trouble,
@@ -202,6 +205,20 @@ impl TokenSource {
             // The new ones may be there, and only the check of whose they are takes long.
             None => self.0.what_is_left(&self.0.held(tenant, login).await?.set),
         }
+    }
+
+    /// Makes sure that what is known of the user is what the provider said for a token that is good now: refreshes as
+    /// [`TokenSource::access`] does. A token of which nobody could tell yet whose it is vouches for nothing.
+    pub(in crate::gateway) async fn vouch(
+        &self,
+        tenant: &TenantId,
+        login: &LoginId,
+        refresher: impl Refresh,
+    ) -> Result<(), TokenError> {
+        // An old token is given only while it is good.
+        self.access(tenant, login, refresher).await?;
+        let is_checked = self.0.held(tenant, login).await?.due == Due::Nothing;
+        if is_checked { Ok(()) } else { Err(TokenError::Unavailable) }
     }
 
     /// Another token after the service refused `used` with 401: the one that somebody got meanwhile, or a new one. Never

@@ -34,10 +34,8 @@ pub(in crate::gateway) struct TokenSet {
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) set: TokenSet,
-    /// Whose they are, as the provider said when it was last asked.
+    /// Whose they are. What this person may do is told by [`standing`](super::standing) alone.
     pub(super) owner: Principal,
-    /// Grows with every change of the owner's role.
-    pub(super) generation: u64,
     pub(super) due: Due,
     /// Fencing number of the lease they were refreshed under; 0 from a sign-in.
     pub(super) fence: u64,
@@ -72,7 +70,6 @@ struct Plain {
     expires_at: i64,
     #[zeroize(skip)]
     owner: Principal,
-    generation: u64,
     #[zeroize(skip)]
     due: Due,
     fence: u64,
@@ -98,7 +95,7 @@ impl Tokens {
     pub(in crate::gateway) async fn store(&self, login: &LoginId, owner: &Principal, set: &TokenSet) -> Result<(), Unavailable> {
         let key = key(&owner.tenant, &login.public());
         let (set, owner) = (set.clone(), owner.clone());
-        let held = Held { set, owner, generation: 0, due: Due::Nothing, fence: 0, forced_at: None };
+        let held = Held { set, owner, due: Due::Nothing, fence: 0, forced_at: None };
         self.store.put(&key, self.seal(&key, login, &held)?, Some(self.kept)).await.map(|_| ())
     }
 
@@ -134,7 +131,6 @@ impl Tokens {
         let held = Held {
             set,
             owner: plain.owner.clone(),
-            generation: plain.generation,
             due: plain.due,
             fence: plain.fence,
             forced_at: plain.forced_at.map(Timestamp),
@@ -164,7 +160,6 @@ impl Tokens {
             issued_at: set.issued_at.0,
             expires_at: set.expires_at.0,
             owner: held.owner.clone(),
-            generation: held.generation,
             due: held.due,
             fence: held.fence,
             forced_at: held.forced_at.map(|at| at.0),

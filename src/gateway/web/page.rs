@@ -15,7 +15,7 @@ use super::error::WebError;
 use super::site::Site;
 use super::views::View;
 use super::views::layout::{AssetLinks, Chrome, SiteView, UserView};
-use crate::gateway::session::{Portal, SignedIn as SignedInUser};
+use crate::gateway::session::Portal;
 
 /// The cookie that carries one line of good news over a redirect. Its value is one of [`Flash`].
 const FLASH_COOKIE: &str = "cardea-news";
@@ -93,20 +93,22 @@ impl Flash {
 pub(in crate::gateway) struct Page {
     pub(in crate::gateway) context: Context,
     pub(in crate::gateway) site: Arc<Site>,
-    user: Option<SignedInUser>,
+    /// Asked when the page is made: the role may be found to have changed while the request runs.
+    portal: Portal,
     flash: Option<&'static str>,
 }
 
 impl Page {
     /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `account` or empty).
     pub(in crate::gateway) fn chrome(&self, title: impl Into<String>, part: &'static str) -> Chrome {
+        let user = self.portal.signed_in();
         Chrome {
             title: title.into(),
             part,
             site: SiteView::of(&self.site),
             assets: AssetLinks::current(),
-            user: self.user.as_ref().map(|user| UserView::of(&user.principal)),
-            csrf: self.user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
+            user: user.as_ref().map(|user| UserView::of(&user.principal)),
+            csrf: user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
             request_id: self.context.request_id.clone(),
             flash: self.flash,
             offers_sign_in: true,
@@ -165,6 +167,6 @@ impl FromRequest for Page {
             return ready(Err(WebError::misdirected()));
         };
         let flash = request.cookie(FLASH_COOKIE).and_then(|cookie| Flash::words(cookie.value()));
-        ready(Ok(Self { context, site, user: Portal::of(request).signed_in(), flash }))
+        ready(Ok(Self { context, site, portal: Portal::of(request), flash }))
     }
 }

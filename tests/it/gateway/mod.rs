@@ -14,6 +14,7 @@ mod proxying;
 mod refresh;
 mod restart;
 mod return_to;
+mod roles;
 mod security;
 mod sessions;
 mod signin;

@@ -81,7 +81,10 @@ async fn own_sessions_are_seen_and_ended(replicas: &Replicas) {
     let onward = phone.get(&told.link("href", "/auth/login")).await.location().unwrap();
     assert!(onward.query().unwrap().contains("prompt=login"), "{onward}");
     let again = desk.post(&end, &[("csrf", &csrf)]).await;
-    assert_eq!(again.status, 404, "it is not there any more");
+    let again = desk.follow(again).await;
+    assert!(again.status == 200 && again.text().contains("There was nothing to end any more."), "{}", again.text());
+    let unknown = desk.post(&format!("{here}/account/sessions/{}/end", "0".repeat(32)), &[("csrf", &csrf)]).await;
+    assert_eq!(unknown.status, 404, "there never was such a session");
     // Another's is not there either.
     let of_bob = bob.clone().told(here).await["session"].as_str().unwrap().to_owned();
     let answer = desk.post(&format!("{here}/account/sessions/{of_bob}/end"), &[("csrf", &csrf)]).await;
@@ -143,7 +146,13 @@ async fn administrators_see_and_end_the_sessions_of_their_tenant_and_no_others()
     let all = page.link("action", "/admin/sessions/people/");
     assert_eq!(dora.post(&all, &[("csrf", &csrf)]).await.status, 303);
     eventually("the end of all", async || (bob_too.clone().session(there, "").await.status == 401).then_some(())).await;
-    assert_eq!(dora.post(&all, &[("csrf", &csrf)]).await.status, 404, "there is nothing left to end");
+    for end in [all, format!("{here}/admin/sessions/{of_bob}/end")] {
+        let again = dora.post(&end, &[("csrf", &csrf)]).await;
+        let again = dora.follow(again).await;
+        assert!(again.status == 200 && again.text().contains("There was nothing to end any more."), "{}", again.text());
+    }
+    let nobody = dora.post(&format!("{here}/admin/sessions/people/{}/end", "0".repeat(64)), &[("csrf", &csrf)]).await;
+    assert_eq!(nobody.status, 404, "there never was such a person");
     let log = async || replicas.logs().matches("session_ended").count();
     eventually("three lines of the trail", async || (log().await >= 3).then_some(())).await;
 }

@@ -10,7 +10,7 @@ use crate::gateway::domain::audit::Deed;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::session::tokens::Due;
-use crate::gateway::session::{CheckError, RefreshError, RefreshSettings, TokenError};
+use crate::gateway::session::{CheckError, Learnt, RefreshError, RefreshSettings, TokenError};
 use crate::gateway::store::tests::bench::{Bench, RedisServer, acme, until};
 use crate::gateway::store::tests::on_both;
 use crate::gateway::store::{Key, Lease};
@@ -27,6 +27,9 @@ on_both! {
     tokens_of_another_person_end_the_session
     who_may_not_come_in_any_more_is_out_at_the_next_refresh
     a_changed_role_is_in_the_session_after_the_refresh
+    a_role_learnt_in_one_session_is_in_all_sessions_of_the_user
+    an_answer_asked_for_before_a_newer_one_was_written_is_asked_for_again
+    a_token_vouches_for_a_role_while_it_is_good_and_checked_and_not_after
 }
 
 /// The second of two replicas that know one sign-in.
@@ -180,10 +183,66 @@ async fn tokens_of_another_person_end_the_session(bench: Bench) {
 
 async fn who_may_not_come_in_any_more_is_out_at_the_next_refresh(bench: Bench) {
     let ((site, cookie, case), provider) = (signed_in(&bench).await, Provider::answers(Ok(new_tokens(Some("new-refresh")))));
-    *provider.0.who.lock().unwrap() = Err(CheckError::NotTheirs);
+    let another = site.sign_in(&acme(), "alice", None).await;
+    *provider.0.who.lock().unwrap() = Err(CheckError::NotAdmitted);
     bench.clock.advance(Duration::from_secs(301));
     assert_eq!(case.access(&provider).await, Err(TokenError::SignInAgain));
     is_over(&site, &cookie, &case).await;
+    is_over(&site, &another, &case).await;
+}
+
+async fn a_role_learnt_in_one_session_is_in_all_sessions_of_the_user(bench: Bench) {
+    let ((site, cookie, case), provider) = (signed_in(&bench).await, Provider::answers(Ok(new_tokens(None))));
+    let another = site.sign_in(&acme(), "alice", None).await;
+    let bob = site.sign_in(&acme(), "bob", None).await;
+    let admin = Principal { role: Role::Administrator, ..user(&acme(), "alice") };
+    *provider.0.who.lock().unwrap() = Ok(admin.clone());
+    bench.clock.advance(Duration::from_secs(301));
+    case.access(&provider).await.unwrap();
+    for (cookie, as_what) in [(&cookie, "Administrator 1"), (&another, "Administrator 1"), (&bob, "Member 0")] {
+        until(as_what, async || site.ask(&acme(), "GET /portal/standing", Some(cookie)).await.body() == as_what).await;
+    }
+    let listed = site.sessions.list(&acme(), &admin.key()).await.unwrap();
+    assert!(listed.len() == 2 && listed.iter().all(|session| session.role == Role::Administrator), "{listed:?}");
+    assert_eq!(site.sessions.as_told(user(&acme(), "alice")).await.unwrap(), admin);
+    assert_eq!(site.sessions.as_told(user(&acme(), "bob")).await.unwrap(), user(&acme(), "bob"));
+}
+
+async fn an_answer_asked_for_before_a_newer_one_was_written_is_asked_for_again(bench: Bench) {
+    let (case, alice) = (case(&bench).await, user(&acme(), "alice"));
+    let admin = Principal { role: Role::Administrator, ..alice.clone() };
+    let known = async || case.sessions.known(&acme(), &alice.key()).await.unwrap();
+    let learn = async |before, now| case.sessions.learn(before, &alice, now).await.unwrap();
+    let early = known().await;
+    assert!(!early.is_something());
+    assert_eq!(learn(&early, &admin).await, Learnt::Role);
+    assert_eq!(learn(&early, &alice).await, Learnt::Overtaken);
+    assert_eq!(case.sessions.as_told(alice.clone()).await.unwrap(), admin);
+    // Who says the same came late, but not with anything else.
+    assert_eq!(learn(&early, &admin).await, Learnt::Same);
+    let before = known().await;
+    assert!(before.is(&admin));
+    assert_eq!(learn(&before, &alice).await, Learnt::Role);
+    assert_eq!(learn(&before, &Principal { name: "A".into(), ..admin.clone() }).await, Learnt::Overtaken);
+    assert_eq!(case.sessions.as_told(alice.clone()).await.unwrap(), alice);
+}
+
+async fn a_token_vouches_for_a_role_while_it_is_good_and_checked_and_not_after(bench: Bench) {
+    let (case, provider) = (case(&bench).await, Provider::answers(Err(RefreshError::Trouble)));
+    let vouch = async || case.source.vouch(&acme(), &case.login, provider.clone()).await;
+    assert_eq!((vouch().await, provider.calls()), (Ok(()), 0));
+    bench.clock.advance(Duration::from_secs(280));
+    assert_eq!((vouch().await, provider.calls()), (Ok(()), 1));
+    bench.clock.advance(Duration::from_secs(21));
+    assert_eq!(vouch().await, Err(TokenError::Unavailable));
+    *provider.0.outcome.lock().unwrap() = Ok(new_tokens(Some("new-refresh")));
+    *provider.0.who.lock().unwrap() = Err(CheckError::Trouble);
+    bench.clock.advance(PACE.rest);
+    assert_eq!(vouch().await, Err(TokenError::Unavailable));
+    assert_eq!(case.access(&provider).await.unwrap(), "new-access", "it is good for everything else");
+    *provider.0.who.lock().unwrap() = Ok(user(&acme(), "alice"));
+    bench.clock.advance(PACE.rest);
+    assert_eq!(vouch().await, Ok(()));
 }
 
 async fn a_changed_role_is_in_the_session_after_the_refresh(bench: Bench) {
@@ -198,15 +257,11 @@ async fn a_changed_role_is_in_the_session_after_the_refresh(bench: Bench) {
     case.access(&provider).await.unwrap();
     stands("Administrator 1").await;
     assert_eq!(site.ask(&acme(), "GET /portal/me", Some(&cookie)).await.body(), "Alice B.");
-    // And back: also the record that stands beside the session goes with it.
+    // And back.
     *provider.0.who.lock().unwrap() = Ok(user(&acme(), "alice"));
     bench.clock.advance(Duration::from_secs(301));
     case.access(&provider).await.unwrap();
     stands("Member 2").await;
-    *provider.0.outcome.lock().unwrap() = Err(RefreshError::Refused);
-    bench.clock.advance(Duration::from_secs(301));
-    assert_eq!(case.access(&provider).await, Err(TokenError::SignInAgain));
-    assert!(bench.store.get(&Key::new(&acme(), "standing", &case.login.public())).await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
