@@ -10,7 +10,7 @@ use moka::future::Cache;
 use tokio::time::Instant;
 
 use super::ending::{CHANGED, ENDED, Word};
-use super::portal::State;
+use super::portal::{SignedIn, State};
 use super::scope::Owner;
 use crate::gateway::store::{Event, Key, Store, Subscription, Version};
 use crate::platform::clock::Timestamp;
@@ -24,7 +24,9 @@ const NOTED: u64 = 10_000;
 #[derive(Clone)]
 pub(super) struct Copy {
     pub(super) read_at: Instant,
-    pub(super) state: State,
+    pub(super) state: Arc<State>,
+    /// Who is signed in, read from the state once.
+    pub(super) user: Option<Arc<SignedIn>>,
     /// Its user has another role now than in the record.
     pub(super) is_outgrown: bool,
     pub(super) version: Version,
@@ -144,7 +146,8 @@ mod tests {
         let copies = Copies::new(Duration::from_secs(1), 2, &bench.store, &bench.shutdown);
         let copy = |moment: &Moment| Copy {
             read_at: moment.read_at,
-            state: State::new(),
+            state: Arc::default(),
+            user: None,
             is_outgrown: false,
             version: Version(1),
             started_at: Timestamp(0),

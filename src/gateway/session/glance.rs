@@ -9,7 +9,7 @@ use actix_web::http::header::{COOKIE, HeaderMap};
 
 use super::cookie::Signer;
 use super::ending::Tether;
-use super::portal::{self, SignedIn};
+use super::portal::SignedIn;
 use super::records::Records;
 use super::scope::{Scope, Visit};
 use super::{Parts, Sessions};
@@ -35,7 +35,7 @@ pub(in crate::gateway) enum Glance {
 
 /// A session that lives.
 pub(in crate::gateway) struct Seen {
-    pub(in crate::gateway) user: SignedIn,
+    pub(in crate::gateway) user: Arc<SignedIn>,
     scope: Rc<Scope>,
 }
 
@@ -63,8 +63,8 @@ impl Glances {
         let Some(cookie) = self.cookie(headers) else { return Ok(Glance::Nothing) };
         let Some(handle) = self.signer.handle(&cookie) else { return Ok(Glance::Over(None)) };
         let scope = Scope::new(&self.records.0, Some(tenant.clone()), visit);
-        let state = self.records.find(&scope, &handle).await?;
-        let user = state.and_then(|state| portal::signed_in(&state)).filter(|user| user.principal.tenant == *tenant);
+        let found = self.records.look(&scope, &handle).await?;
+        let user = found.and_then(|(_, user)| user).filter(|user| user.principal.tenant == *tenant);
         Ok(match user {
             Some(user) => Glance::Here(Seen { user, scope }),
             None => Glance::Over(scope.ended.get()),

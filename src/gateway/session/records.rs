@@ -17,7 +17,7 @@ use super::Parts;
 use super::copies::Copy;
 use super::ending::tombstone;
 use super::login::{Entry, Moved};
-use super::portal::{self, State};
+use super::portal::{self, SignedIn, State};
 use super::scope::{Fate, Leave, Loaded, Scope};
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::ending::Ending;
@@ -34,6 +34,9 @@ const HANDLE: usize = 43;
 /// The store of one middleware.
 #[derive(Clone)]
 pub(in crate::gateway) struct Records(pub(super) Arc<Parts>);
+
+/// State of a session, and who is signed in there.
+pub(super) type Found = (Arc<State>, Option<Arc<SignedIn>>);
 
 /// A session at rest, before sealing.
 #[derive(Serialize, Deserialize)]
@@ -110,7 +113,12 @@ fn unavailable(error: &Unavailable) {
 }
 
 impl Records {
-    pub(super) async fn find(&self, scope: &Scope, handle: &str) -> Result<Option<State>, Unavailable> {
+    async fn find(&self, scope: &Scope, handle: &str) -> Result<Option<State>, Unavailable> {
+        Ok(self.look(scope, handle).await?.map(|(state, _)| State::clone(&state)))
+    }
+
+    /// The session that a handle leads to, and who is signed in there.
+    pub(super) async fn look(&self, scope: &Scope, handle: &str) -> Result<Option<Found>, Unavailable> {
         let Some((tenant, secret)) = scope.tenant.as_ref().zip(secret(handle)) else { return Ok(None) };
         let key = Key::hashed(tenant, PURPOSE, secret);
         if handle.strip_suffix(secret).and_then(|start| start.strip_suffix('.')) != Some(tenant.as_str()) {
@@ -129,10 +137,10 @@ impl Records {
             return Ok(None);
         }
         let (left, is_due) = (copy.runs_out.since(now), self.0.is_due(&copy));
-        let Copy { state, version, started_at, owner, is_outgrown, .. } = copy;
+        let Copy { state, user, version, started_at, owner, is_outgrown, .. } = copy;
         scope.is_outgrown.set(is_outgrown);
         scope.loaded.replace(Some(Loaded { key, version, started_at, owner, left, is_due }));
-        Ok(Some(state))
+        Ok(Some((state, user)))
     }
 
     /// Reads a session from the store and keeps a copy.
@@ -155,8 +163,9 @@ impl Records {
         let state = self.0.as_it_stands(key.tenant(), state).await?;
         let is_outgrown = role(&state) != given_for;
         let runs_out = self.0.clock.now().after(record.expires_in.unwrap_or_default());
-        let owner = portal::owner(&state);
-        let copy = Copy { read_at: moment.read_at, state, is_outgrown, version: record.version, started_at, owner, runs_out };
+        let (owner, user) = (portal::owner(&state), portal::signed_in(&state).map(Arc::new));
+        let state = Arc::new(state);
+        let copy = Copy { read_at: moment.read_at, state, user, is_outgrown, version: record.version, started_at, owner, runs_out };
         self.0.copies.keep(&moment, key, copy.clone()).await;
         Ok(Some(copy))
     }

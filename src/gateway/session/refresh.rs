@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use moka::sync::Cache;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -171,6 +172,9 @@ pub(super) struct Inner {
     pub(super) parts: TokenParts,
     pub(super) settings: RefreshSettings,
     desk: Mutex<Desk>,
+    /// Tokens as they were read a moment ago. Whoever asks for one has a session that is known to live, so a copy is never
+    /// given to a sign-in that has ended; after a refusal of the service the store is asked.
+    copies: Cache<LoginId, Held>,
 }
 
 /// What this process has in hand, by sign-in.
@@ -187,13 +191,21 @@ struct Desk {
 impl TokenSource {
     /// A source over the token records.
     pub(in crate::gateway) fn new(parts: TokenParts, settings: RefreshSettings) -> Self {
-        Self(Arc::new(Inner { parts, settings, desk: Mutex::default() }))
+        let sessions = &parts.sessions.0.settings;
+        let life = sessions.copy_life.max(Duration::from_millis(1));
+        let most = if sessions.copy_life.is_zero() { 0 } else { sessions.copies };
+        let copies = Cache::builder().max_capacity(most).time_to_live(life).build();
+        Self(Arc::new(Inner { parts, settings, desk: Mutex::default(), copies }))
     }
 
     /// An access token that is good for now.
     pub(in crate::gateway) async fn access(&self, tenant: &TenantId, login: &LoginId, refresher: impl Refresh) -> Outcome {
+        if let Some(held) = self.0.copies.get(login).filter(|held| self.0.is_good(held)) {
+            return Ok(held.set.access);
+        }
         let held = self.0.held(tenant, login).await?;
         if self.0.is_good(&held) {
+            self.0.copies.insert(login.clone(), held.clone());
             return Ok(held.set.access);
         }
         if self.0.is_resting(login) {
@@ -230,6 +242,7 @@ impl TokenSource {
         used: &Secret,
         refresher: impl Refresh,
     ) -> Outcome {
+        self.0.copies.invalidate(login);
         // A second round for those who joined a refresh that was not made for them.
         for _ in 0..2 {
             let held = self.0.held(tenant, login).await?;

@@ -1,12 +1,14 @@
 //! Who calls an operation.
 
+use std::sync::Arc;
+
 use crate::gateway::session::SignedIn;
 use crate::platform::secret::Secret;
 
 /// A caller that was recognised, or nobody.
 pub(in crate::gateway) enum Caller {
     /// Signed in, by the session cookie.
-    Person(Box<SignedIn>),
+    Person(Arc<SignedIn>),
     /// An access token of the identity provider, which the service judges.
     Token(Secret),
     Nobody,

@@ -1,6 +1,8 @@
 //! Who calls: a session cookie with proof that our own page sends it, or a bearer; never both, so that nobody can be made to
 //! lend one to the other.
 
+use std::sync::Arc;
+
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 
 use super::answer::Refusal;
@@ -52,7 +54,7 @@ pub(super) async fn recognise(
     if route.polls {
         seen.quiet();
     }
-    Ok(Recognised { caller: Caller::Person(Box::new(seen.user.clone())), seen: Some(seen) })
+    Ok(Recognised { caller: Caller::Person(Arc::clone(&seen.user)), seen: Some(seen) })
 }
 
 const FOREIGN: &str = "The call does not show that a page of this portal makes it. Send the session's token in X-CSRF-Token.";
