@@ -8,8 +8,6 @@ mod body;
 mod connect;
 mod pool;
 mod target;
-#[cfg(test)]
-mod tests;
 
 use std::rc::Rc;
 use std::sync::Arc;
