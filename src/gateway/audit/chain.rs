@@ -201,7 +201,10 @@ impl Chain {
         let highest = self.highest(tenant).await?;
         let (end, is_noted) = self.end(tenant).await?;
         if highest > end.number {
-            return Ok(Verdict::Broken { number: end.number + 1, how: "it is missing or does not open, and there are later ones" });
+            return Ok(Verdict::Broken {
+                number: end.number + 1,
+                how: "it is missing or does not open, and there are later ones",
+            });
         }
         Ok(match self.walk_back(tenant, end).await? {
             Verdict::Whole { first, last } if last > 0 && !is_noted => Verdict::EndUnknown { first, last },

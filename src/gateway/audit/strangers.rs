@@ -62,7 +62,10 @@ impl Strangers {
     pub(super) fn due(&self, now: Timestamp) -> Vec<(TenantId, Event)> {
         let mut all = self.all();
         let due = all.iter().filter(|(_, left_out)| left_out.is_due(now)).map(|(tenant, _)| tenant.clone()).collect::<Vec<_>>();
-        due.into_iter().filter_map(|tenant| all.remove_entry(&tenant)).map(|(tenant, left_out)| (tenant, left_out.event())).collect()
+        due.into_iter()
+            .filter_map(|tenant| all.remove_entry(&tenant))
+            .map(|(tenant, left_out)| (tenant, left_out.event()))
+            .collect()
     }
 
     /// All counts, also those whose minute is not over.

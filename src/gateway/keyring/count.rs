@@ -47,7 +47,9 @@ impl KeyCounts {
             _ if place == sealing => "seals",
             _ if place < sealing => "seals as soon as every replica has it",
             None => "nothing needs it: it can be taken out of the settings",
-            Some(_) => "is needed: a gateway that runs seals the audit trail anew, other records when they are used; the rest runs out",
+            Some(_) => {
+                "is needed: a gateway that runs seals the audit trail anew, other records when they are used; the rest runs out"
+            }
         }
     }
 }

@@ -290,10 +290,12 @@ async fn a_damaged_file_is_told_in_words_by_every_command_and_by_the_gateway() {
     replicas.all[0].finish().await;
     let folder = replicas.all[0].folder().to_owned();
     let (path, whole) = (folder.join("gateway.redb"), fs::read(folder.join("gateway.redb")).unwrap());
-    let run = |arguments: &[&str]| cardea().args(arguments).args(["--config", "cardea.toml"]).current_dir(&folder).output().unwrap();
+    let run =
+        |arguments: &[&str]| cardea().args(arguments).args(["--config", "cardea.toml"]).current_dir(&folder).output().unwrap();
     let mut told = 0;
-    // The header, roots of trees, and places all over the file.
-    for place in [64, 128, 320, 4096].into_iter().chain((1..16).map(|part| whole.len() / 16 * part)) {
+    // The header, and the first byte of pages that are or were in use: it says what the page is.
+    let pages = (1..whole.len() / 4096).map(|page| page * 4096).filter(|place| whole[*place] != 0);
+    for place in [64, 128, 320].into_iter().chain(pages.take(16)) {
         let mut flipped = whole.clone();
         flipped[place] ^= 1;
         fs::write(&path, &flipped).unwrap();
@@ -302,7 +304,7 @@ async fn a_damaged_file_is_told_in_words_by_every_command_and_by_the_gateway() {
             let words = text_of(&output);
             assert!(matches!(output.status.code(), Some(0 | 1)), "{place} {arguments:?}: {output:?}");
             assert!(!words.contains("panicked") && !words.contains("unexpectedly"), "{place} {arguments:?}: {words}");
-            told += usize::from(words.contains("damaged; restore it from a backup"));
+            told += usize::from(words.contains("damaged") && words.contains("restore it from a backup"));
         }
     }
     assert!(told > 0, "none of these places made it unreadable");
