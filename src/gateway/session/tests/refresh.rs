@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::portal::{ring, settings, tokens_of, user};
-use crate::gateway::audit::Audit;
+use crate::gateway::audit::{Audit, Limits};
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::session::tokens::{Due, Held};
 use crate::gateway::session::{
@@ -136,7 +136,7 @@ pub(super) async fn case(bench: &Bench) -> Case {
 pub(super) fn replica(bench: &Bench, login: LoginId, pace: RefreshSettings) -> Case {
     let (store, ring, clock) = (bench.store.clone(), ring(&["k1"]), bench.clock.clone());
     let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(8));
-    let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), (Duration::from_hours(24), 100), &bench.shutdown);
+    let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), Limits::PLENTY, &bench.shutdown);
     let sessions = Sessions::new(store, ring, clock, audit.clone(), settings(), &bench.shutdown).unwrap();
     let parts =
         TokenParts { tokens: tokens.clone(), sessions: sessions.clone(), audit: audit.clone(), shutdown: bench.shutdown.clone() };
