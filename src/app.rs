@@ -272,6 +272,7 @@ fn with_trails<T>(
         TrailError::Start(StartError::StoreInUse(_)) => {
             Failure::Run(format!("a gateway is running on {}. {END_FIRST}", settings.store.path.display()))
         }
+        unknown @ TrailError::UnknownTenant(..) => Failure::Settings(Problems::one("--tenant", unknown.to_string(), "")),
         other => Failure::Run(other.to_string()),
     })
 }

@@ -102,8 +102,10 @@ pub struct Audit {
     pub days: u64,
     /// Events that may wait for a store that is away.
     pub waiting: usize,
-    /// Refused changes of other sites that are written down for each tenant and minute.
-    pub cross_site_per_minute: NonZeroU32,
+    /// Events that people without a session cause and that are written down for each tenant and minute.
+    pub strangers_per_minute: NonZeroU32,
+    /// Records that are sealed anew in a minute after a change of the sealing key.
+    pub resealed_per_minute: NonZeroU32,
 }
 
 /// What operators ask.

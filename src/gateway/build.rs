@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::StartError;
-use super::audit::Audit;
+use super::audit::{self, Audit};
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::keyring::{self, KeyCounts, Keyring};
@@ -88,6 +88,12 @@ impl<'a> Base<'a> {
         Keyring::new(shared, self.audit.clone(), self.tenants.keys().cloned().collect(), every)
     }
 
+    /// Seals the audit trails anew, behind everything else, whenever another key seals.
+    pub(in crate::gateway) fn reseal_trails(&self) {
+        let every = Duration::from_secs(self.settings.store.replica_seconds);
+        self.audit.reseal(every, self.settings.audit.resealed_per_minute, self.shutdown);
+    }
+
     /// Everything the web needs.
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
         let credentials = self.credentials();
@@ -101,7 +107,7 @@ impl<'a> Base<'a> {
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
             limits: self.settings.limits.clone(),
-            guard: Guard::new(self.audit.clone(), self.settings.audit.cross_site_per_minute),
+            guard: Guard(self.audit.clone()),
         })
     }
 
@@ -145,8 +151,12 @@ pub(in crate::gateway) fn trails(
 }
 
 fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock, shutdown: &Shutdown) -> Audit {
-    let kept = Duration::from_hours(24 * settings.audit.days);
-    Audit::new(store.clone(), Arc::clone(ring), clock.clone(), (kept, settings.audit.waiting), shutdown)
+    let limits = audit::Limits {
+        kept: Duration::from_hours(24 * settings.audit.days),
+        waiting: settings.audit.waiting,
+        strangers_per_minute: settings.audit.strangers_per_minute,
+    };
+    Audit::new(store.clone(), Arc::clone(ring), clock.clone(), limits, shutdown)
 }
 
 fn services(base: &Base<'_>, credentials: Credentials) -> Services {

@@ -77,6 +77,7 @@ impl Gateway {
         let operations = settings.operations.listen.map(bind).transpose()?;
         let base = build::Base::new(&settings, &clock, shutdown)?;
         base.keyring().map_err(|error| StartError::Store(error.to_string()))?.follow(shutdown).await;
+        base.reseal_trails();
         base.first_keys().await;
         let parts = base.parts()?;
         let health = parts.services.health.clone();

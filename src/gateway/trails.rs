@@ -44,7 +44,17 @@ impl fmt::Display for TrailReport {
             match verdict {
                 Verdict::Whole { last: 0, .. } => write!(out, "{line_end}{tenant}: nothing is written yet")?,
                 Verdict::Whole { first: 0, last } => write!(out, "{line_end}{tenant}: all {last} events have run out")?,
-                Verdict::Whole { first, last } => write!(out, "{line_end}{tenant}: whole, events {first} to {last}")?,
+                Verdict::Whole { first: first @ 1, last } => {
+                    write!(out, "{line_end}{tenant}: whole, events {first} to {last}")?;
+                }
+                Verdict::Whole { first, last } => {
+                    write!(out, "{line_end}{tenant}: whole, events {first} to {last}; earlier ones have run out")?;
+                }
+                Verdict::EndUnknown { first, last } => write!(
+                    out,
+                    "{line_end}{tenant}: END UNKNOWN: the note of the last event is missing; events {first} to {last} are as they \
+                     were written, later ones may have been cut off"
+                )?,
                 Verdict::Broken { number, how } => write!(out, "{line_end}{tenant}: BROKEN at event {number}: {how}")?,
             }
         }

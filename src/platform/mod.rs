@@ -6,6 +6,7 @@ pub mod console;
 pub mod digest;
 pub mod hostile;
 pub mod multipart;
+pub mod panics;
 pub mod private;
 pub mod random;
 pub mod seal;

@@ -31,6 +31,9 @@ pub fn start(filter: &str, format: Format) {
     };
     if started.is_ok() {
         panic::set_hook(Box::new(|info| {
+            if super::panics::is_caught() {
+                return;
+            }
             let place = info.location().map(ToString::to_string).unwrap_or_default();
             let said = info.payload().downcast_ref::<&str>().copied();
             let said = said.or_else(|| info.payload().downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");

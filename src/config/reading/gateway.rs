@@ -85,7 +85,8 @@ fn audit(section: &mut Section<'_>) -> Audit {
     Audit {
         days: section.number("days", 1..=36_500),
         waiting: section.number("waiting", 1..=1_000_000),
-        cross_site_per_minute: NonZeroU32::new(section.number("cross_site_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
+        strangers_per_minute: NonZeroU32::new(section.number("strangers_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
+        resealed_per_minute: NonZeroU32::new(section.number("resealed_per_minute", 1..=1_000_000)).unwrap_or(NonZeroU32::MIN),
     }
 }
 

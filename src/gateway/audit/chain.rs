@@ -1,6 +1,7 @@
 //! The chain of one tenant in the store: record N holds the hash of record N-1, and a hint says about where the end is.
 //! Records are written only where none is, so any number of replicas append without a lock.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::gateway::domain::audit::{Event, Written};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{Key, Store, Unavailable};
+use crate::gateway::store::{Key, Seen, Store, Unavailable};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{hex, sha256};
-use crate::platform::seal::Ring;
+use crate::platform::seal::{Ring, key_id};
 
 const PURPOSE: &str = "audit";
 const HINT: &str = "audit-end";
@@ -55,8 +56,10 @@ impl Link {
 /// What a check of a chain found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Verdict {
-    /// Everything from `first` to `last` is as it was written; both 0 when there is nothing.
+    /// Everything from `first` to `last` is as it was written; both 0 when there is nothing, `first` alone when all ran out.
     Whole { first: u64, last: u64 },
+    /// Everything from `first` to `last` is as it was written, but the note of the end is gone: later ones may be cut off.
+    EndUnknown { first: u64, last: u64 },
     /// The chain is broken at this number, and how.
     Broken { number: u64, how: &'static str },
 }
@@ -72,10 +75,13 @@ impl Chain {
     ) -> Result<End, Unavailable> {
         let mut end = match known {
             Some(end) => end,
-            None => self.end(tenant).await?,
+            None => self.end(tenant).await?.0,
         };
+        if end.number > 0 && end.hash == NOTHING {
+            return Err(does_not_open());
+        }
         loop {
-            let number = end.number + 1;
+            let number = end.number.saturating_add(1);
             let written = Written { number, at, event: event.clone() };
             let text = serde_json::to_string(&written).map_err(|error| Unavailable(error.to_string()))?;
             let link = Link { before: end.hash.clone(), before_at: end.at, text };
@@ -92,20 +98,75 @@ impl Chain {
             // Another replica was faster: on from there.
             end = match self.read(tenant, number).await? {
                 Some((written, link)) => End { number, hash: link.hash(), at: Some(written.at) },
-                None => return Err(Unavailable("a record of the audit trail does not open".to_owned())),
+                None => return Err(does_not_open()),
             };
         }
     }
 
-    /// The end of the chain: from the hint on to where nothing follows.
-    async fn end(&self, tenant: &TenantId) -> Result<End, Unavailable> {
+    /// The end of the chain, from the hint on to where nothing follows; and whether there is a hint. Without one the last record
+    /// that is left is the end: where there are records, numbers never start again.
+    async fn end(&self, tenant: &TenantId) -> Result<(End, bool), Unavailable> {
         let hint = self.store.get(&hint_key(tenant)).await?;
         let hint = hint.and_then(|record| serde_json::from_slice::<End>(&record.value).ok());
-        let mut end = hint.unwrap_or(End { number: 0, hash: NOTHING.to_owned(), at: None });
-        while let Some((written, link)) = self.read(tenant, end.number + 1).await? {
-            end = End { number: end.number + 1, hash: link.hash(), at: Some(written.at) };
+        let is_noted = hint.is_some();
+        let mut end = match hint {
+            Some(end) => end,
+            None => self.last_left(tenant).await?,
+        };
+        while let Some((written, link)) = self.read(tenant, end.number.saturating_add(1)).await? {
+            end = End { number: end.number.saturating_add(1), hash: link.hash(), at: Some(written.at) };
         }
-        Ok(end)
+        Ok((end, is_noted))
+    }
+
+    /// The record of the highest number there is, for the end. Without a hash if it does not open.
+    async fn last_left(&self, tenant: &TenantId) -> Result<End, Unavailable> {
+        let number = self.highest(tenant).await?;
+        if number == 0 {
+            return Ok(End { number, hash: NOTHING.to_owned(), at: None });
+        }
+        tracing::warn!(%tenant, number, "the note of the end of an audit trail is missing: it goes on after the last record left");
+        Ok(match self.read(tenant, number).await? {
+            Some((written, link)) => End { number, hash: link.hash(), at: Some(written.at) },
+            None => End { number, hash: NOTHING.to_owned(), at: None },
+        })
+    }
+
+    /// The highest number of a record, by a look at the whole store; 0 when there is none.
+    async fn highest(&self, tenant: &TenantId) -> Result<u64, Unavailable> {
+        let mut highest = 0;
+        let mut visit = |seen: Seen<'_>| {
+            if let Some(number) = number_of(seen).filter(|_| seen.tenant == tenant.as_str()) {
+                highest = highest.max(number);
+            }
+        };
+        self.store.survey(&mut visit).await?;
+        Ok(highest)
+    }
+
+    /// Records that are not sealed with the key that seals now.
+    pub(super) async fn under_older_keys(&self) -> Result<BTreeSet<(TenantId, u64)>, Unavailable> {
+        let ids: Vec<&str> = self.ring.ids().skip(self.ring.place() + 1).collect();
+        let mut found = BTreeSet::new();
+        let mut visit = |seen: Seen<'_>| {
+            let is_older = key_id(seen.start).is_some_and(|id| ids.contains(&id));
+            if let (true, Some(number), Ok(tenant)) = (is_older, number_of(seen), TenantId::parse(seen.tenant)) {
+                found.insert((tenant, number));
+            }
+        };
+        self.store.survey(&mut visit).await?;
+        Ok(found)
+    }
+
+    /// Seals a record anew, if an older key did and it opens. Whether it was to be.
+    pub(super) async fn reseal(&self, tenant: &TenantId, number: u64) -> Result<bool, Unavailable> {
+        let key = key(tenant, number);
+        let Some(record) = self.store.get(&key).await? else { return Ok(false) };
+        let Ok(plain) = self.ring.open(PURPOSE, &key.context(), &[], &record.value) else { return Ok(false) };
+        let form = self.ring.renew(PURPOSE, &key.context(), &[], (&record.value, &plain));
+        let is_older = form.is_some();
+        self.store.rewrap(&key, record.version, form).await;
+        Ok(is_older)
     }
 
     /// A record, when it is there and opens.
@@ -120,7 +181,7 @@ impl Chain {
     pub(super) async fn list(&self, tenant: &TenantId, before: Option<u64>, count: usize) -> Result<Vec<Written>, Unavailable> {
         let mut number = match before {
             Some(before) => before.saturating_sub(1),
-            None => self.end(tenant).await?.number,
+            None => self.end(tenant).await?.0.number,
         };
         let mut found = Vec::new();
         while number > 0 && found.len() < count {
@@ -134,9 +195,25 @@ impl Chain {
         Ok(found)
     }
 
-    /// From the end back to the first record that is left, then whether what is missing before it may be missing.
+    /// Whether the chain is as it was written, from its end back to the first record that is left, and whether that is the end.
     pub(super) async fn verify(&self, tenant: &TenantId) -> Result<Verdict, Unavailable> {
-        let end = self.end(tenant).await?;
+        // Before the end is looked for: what is written meanwhile is not behind it.
+        let highest = self.highest(tenant).await?;
+        let (end, is_noted) = self.end(tenant).await?;
+        if highest > end.number {
+            return Ok(Verdict::Broken {
+                number: end.number + 1,
+                how: "it is missing or does not open, and there are later ones",
+            });
+        }
+        Ok(match self.walk_back(tenant, end).await? {
+            Verdict::Whole { first, last } if last > 0 && !is_noted => Verdict::EndUnknown { first, last },
+            verdict => verdict,
+        })
+    }
+
+    /// From the end back to the first record that is left, then whether what is missing before it may be missing.
+    async fn walk_back(&self, tenant: &TenantId, end: End) -> Result<Verdict, Unavailable> {
         let mut number = end.number;
         let mut wanted = end.hash;
         let mut written_at = end.at;
@@ -161,6 +238,15 @@ impl Chain {
         }
         Ok(Verdict::Broken { number, how: "it is missing" })
     }
+}
+
+fn does_not_open() -> Unavailable {
+    Unavailable("a record of the audit trail does not open".to_owned())
+}
+
+/// The number of a record of a trail.
+fn number_of(seen: Seen<'_>) -> Option<u64> {
+    seen.id.parse().ok().filter(|_| seen.kind == PURPOSE)
 }
 
 fn key(tenant: &TenantId, number: u64) -> Key {

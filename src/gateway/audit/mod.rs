@@ -2,13 +2,17 @@
 //! tenant. Whoever records does not wait; an outage of the store is waited out by the one writer task.
 //!
 //! A record holds the hash of the one before it, so that a change, a removal or an insertion anywhere but at the end shows.
-//! The log line carries the hash, too: with a log kept elsewhere a cut end shows as well.
+//! The log line carries the hash, too: with a log kept elsewhere a cut end shows as well. The hash is of what is said, not of how
+//! it is sealed: records can be sealed anew.
 
 mod chain;
+mod resealing;
+mod strangers;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +20,8 @@ use tokio::sync::mpsc;
 
 pub(in crate::gateway) use self::chain::Verdict;
 use self::chain::{Chain, End};
+use self::resealing::Resealing;
+use self::strangers::Strangers;
 use super::domain::audit::{Event, Written};
 use super::domain::tenant::TenantId;
 use super::store::{Store, Unavailable};
@@ -25,12 +31,34 @@ use crate::platform::shutdown::Shutdown;
 
 /// Wait between two tries of a record that the store did not take.
 const AGAIN: Duration = Duration::from_millis(500);
+/// How often it is looked whether counts of what was left out are due.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What a trail may take.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gateway) struct Limits {
+    /// How long records stay.
+    pub(in crate::gateway) kept: Duration,
+    /// Events that may wait for a store that is away; strangers' take half of it at most.
+    pub(in crate::gateway) waiting: usize,
+    /// Events that people without a session cause ([`Deed::is_strangers`](super::domain::audit::Deed::is_strangers)) and that are
+    /// written down for each tenant and minute, by this process.
+    pub(in crate::gateway) strangers_per_minute: NonZeroU32,
+}
+
+#[cfg(test)]
+impl Limits {
+    /// For tests that are about something else.
+    pub(in crate::gateway) const PLENTY: Self =
+        Self { kept: Duration::from_hours(24 * 30), waiting: 1000, strangers_per_minute: NonZeroU32::MAX };
+}
 
 /// Writes down and gives back. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Audit {
     inbox: mpsc::Sender<Parcel>,
     chain: Arc<Chain>,
+    strangers: Arc<Strangers>,
     clock: Clock,
 }
 
@@ -41,25 +69,34 @@ struct Parcel {
 }
 
 impl Audit {
-    /// A trail in `store`, sealed with `ring`, whose records stay for `kept`. `waiting` events may wait for a store that is
-    /// away; what comes beyond is in the log only, and counted (`cardea_audit_lost_total`).
-    pub(in crate::gateway) fn new(
-        store: Store,
-        ring: Arc<Ring>,
-        clock: Clock,
-        (kept, waiting): (Duration, usize),
-        shutdown: &Shutdown,
-    ) -> Self {
+    /// A trail in `store`, sealed with `ring`. An event beyond those that may wait is in the log only, and counted
+    /// (`cardea_audit_lost_total`).
+    pub(in crate::gateway) fn new(store: Store, ring: Arc<Ring>, clock: Clock, limits: Limits, shutdown: &Shutdown) -> Self {
+        let Limits { kept, waiting, strangers_per_minute } = limits;
         let (inbox, outbox) = mpsc::channel(waiting.max(1));
         let chain = Arc::new(Chain { store, ring, kept, clock: clock.clone() });
-        let writer = Writer { outbox, chain: Arc::clone(&chain), ends: HashMap::new(), shutdown: shutdown.clone() };
+        let strangers = Arc::new(Strangers::new(strangers_per_minute));
+        let (for_writer, told) = (Arc::clone(&chain), Arc::clone(&strangers));
+        let writer = Writer { outbox, chain: for_writer, strangers: told, ends: HashMap::new(), shutdown: shutdown.clone() };
         shutdown.spawn(writer.run());
-        Self { inbox, chain, clock }
+        Self { inbox, chain, strangers, clock }
     }
 
-    /// Writes an event down. Returns at once.
+    /// Seals the records anew behind everything else when another key of the ring seals, so many a minute. Whether it does is
+    /// looked at in turns of `every`.
+    pub(in crate::gateway) fn reseal(&self, every: Duration, per_minute: NonZeroU32, shutdown: &Shutdown) {
+        shutdown.spawn(Resealing { chain: Arc::clone(&self.chain), every, per_minute }.run(shutdown.clone()));
+    }
+
+    /// Writes an event down. Returns at once. One that strangers can cause is counted only when there are many of them.
     pub(in crate::gateway) fn record(&self, tenant: &TenantId, event: Event) {
-        let parcel = Parcel { tenant: tenant.clone(), at: self.clock.now(), event };
+        let now = self.clock.now();
+        // Half of the room stays for what people with a session do.
+        let has_room = self.inbox.capacity() > self.inbox.max_capacity() / 2;
+        if event.deed.is_strangers() && !self.strangers.let_in(tenant, event.deed, (has_room, now)) {
+            return;
+        }
+        let parcel = Parcel { tenant: tenant.clone(), at: now, event };
         if let Err(error) = self.inbox.try_send(parcel) {
             metrics::counter!("cardea_audit_lost_total").increment(1);
             let parcel = error.into_inner();
@@ -100,6 +137,7 @@ fn tell(tenant: &TenantId, written: Option<(u64, &str)>, event: &Event) {
 struct Writer {
     outbox: mpsc::Receiver<Parcel>,
     chain: Arc<Chain>,
+    strangers: Arc<Strangers>,
     /// The end of each chain as this process knows it.
     ends: HashMap<TenantId, End>,
     shutdown: Shutdown,
@@ -108,18 +146,32 @@ struct Writer {
 impl Writer {
     async fn run(mut self) {
         let shutdown = self.shutdown.clone();
+        let mut ticks = tokio::time::interval(TICK);
         loop {
             tokio::select! {
                 parcel = self.outbox.recv() => match parcel {
                     Some(parcel) => self.write(parcel).await,
-                    None => return,
+                    None => break,
                 },
+                _ = ticks.tick() => {
+                    let due = self.strangers.due(self.chain.clock.now());
+                    self.write_all(due).await;
+                }
                 () = shutdown.begun() => break,
             }
         }
         // What was recorded before the end is still written; requests that drain record on.
         while let Ok(Some(parcel)) = tokio::time::timeout(AGAIN, self.outbox.recv()).await {
             self.write(parcel).await;
+        }
+        let rest = self.strangers.rest();
+        self.write_all(rest).await;
+    }
+
+    async fn write_all(&mut self, events: Vec<(TenantId, Event)>) {
+        let at = self.chain.clock.now();
+        for (tenant, event) in events {
+            self.write(Parcel { tenant, at, event }).await;
         }
     }
 

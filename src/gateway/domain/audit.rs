@@ -27,6 +27,8 @@ pub(in crate::gateway) enum Deed {
     CrossSite,
     /// Another sealing key seals from now on, or records were sealed anew.
     KeyRotation,
+    /// Events of strangers that were not written down one by one; the detail counts them by name.
+    LeftOut,
 }
 
 impl Deed {
@@ -42,6 +44,22 @@ impl Deed {
             Self::RoleChanged => "role_changed",
             Self::CrossSite => "cross_site",
             Self::KeyRotation => "key_rotation",
+            Self::LeftOut => "left_out",
+        }
+    }
+
+    /// Whether somebody without a session can cause it, again and again: how much of it is written down is limited.
+    pub(in crate::gateway) const fn is_strangers(self) -> bool {
+        match self {
+            Self::SignInRefused | Self::TenantMismatch | Self::CrossSite => true,
+            // Each needs a session, an account, the provider's signature or an operator; a count comes once a minute.
+            Self::SignIn
+            | Self::Refresh
+            | Self::SignOut
+            | Self::SessionEnded
+            | Self::RoleChanged
+            | Self::KeyRotation
+            | Self::LeftOut => false,
         }
     }
 }

@@ -6,9 +6,6 @@ use std::fmt;
 use crate::gateway::store::{Store, Unavailable};
 use crate::platform::seal::key_id;
 
-/// Records that nobody seals anew: they run out by themselves.
-const KEPT_AS_THEY_ARE: &str = "audit";
-
 /// How many records of which kind stand under each key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) struct KeyCounts {
@@ -46,15 +43,13 @@ impl KeyCounts {
     fn advice(&self, place: usize, id: &str) -> &'static str {
         let sealing = self.sealing.as_deref().and_then(|sealing| self.keys.iter().position(|key| key == sealing));
         let sealing = sealing.unwrap_or(0);
-        let kinds = self.found.get(id);
-        match kinds {
+        match self.found.get(id) {
             _ if place == sealing => "seals",
             _ if place < sealing => "seals as soon as every replica has it",
             None => "nothing needs it: it can be taken out of the settings",
-            Some(kinds) if kinds.keys().all(|kind| kind == KEPT_AS_THEY_ARE) => {
-                "only the audit trail needs it, whose records keep their key until they run out"
+            Some(_) => {
+                "is needed: a gateway that runs seals the audit trail anew, other records when they are used; the rest runs out"
             }
-            Some(_) => "is needed: records are sealed anew when they are used, the others run out",
         }
     }
 }

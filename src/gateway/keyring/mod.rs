@@ -2,7 +2,7 @@
 //!
 //! A new key must not seal before every replica can open with it, or a session would end on those that are not restarted
 //! yet. So replicas tell each other through the store which keys they have, and all seal with the newest that all have.
-//! Records are sealed anew when they are used (by whoever reads them); the audit trail keeps its keys until it runs out.
+//! Records are sealed anew when they are used (by whoever reads them), those of the audit trail by the trail itself.
 
 mod count;
 #[cfg(test)]

@@ -132,6 +132,12 @@ pub(super) const METRICS: &[Metric] = &[
         &[],
         "Audit events that are in the log only: too many waited for the store.",
     ),
+    metric(
+        "cardea_audit_left_out_total",
+        Kind::Counter,
+        &[],
+        "Audit events of strangers that were counted instead of written down one by one.",
+    ),
     metric("cardea_audit_waiting", Kind::Gauge, &[], "Audit events that wait for the store."),
     metric(
         "cardea_store_unavailable_seconds",

@@ -98,6 +98,9 @@ pub(in crate::gateway) enum SignInError {
     /// Unknown, expired, used, or begun in another browser.
     #[error("the sign-in is not known here")]
     Stale,
+    /// Begun on the host of another tenant. The person is told no more than for [`Self::Stale`].
+    #[error("the sign-in was begun for another tenant")]
+    OtherTenant,
     /// The answer does not come from the tenant's provider (RFC 9207).
     #[error("the answer comes from another provider")]
     NotOurs,
@@ -124,7 +127,7 @@ impl SignInError {
     /// The reason in a word, for the audit trail and for metrics.
     pub(in crate::gateway) const fn reason(&self) -> &'static str {
         match self {
-            Self::Stale => "unknown_or_used",
+            Self::Stale | Self::OtherTenant => "unknown_or_used",
             Self::NotOurs => "wrong_issuer",
             Self::Refused => "refused_by_provider",
             Self::NotAdmitted => "no_fitting_role",
@@ -174,6 +177,10 @@ impl SignIn {
                 ("signed_in", Some(Event::new(Deed::SignIn, "").by(&principal.key(), &login.public())))
             }
             Ok(Completed::Again(_)) => ("again", None),
+            Err(Failed { why: why @ SignInError::OtherTenant, .. }) => {
+                metrics::counter!("cardea_tenant_mismatch_total").increment(1);
+                (why.reason(), Some(Event::new(Deed::TenantMismatch, "callback")))
+            }
             Err(failed) => (failed.why.reason(), Some(Event::new(Deed::SignInRefused, failed.why.reason()))),
         };
         metrics::counter!("cardea_callback_total", "outcome" => word).increment(1);
@@ -190,12 +197,7 @@ impl SignIn {
             Ok(Callback::First(flow)) => flow,
             Ok(Callback::Again(return_to)) => return Ok(Completed::Again(return_to)),
             Err(FlowError::Unknown | FlowError::OtherBrowser) => return Err(unknown(SignInError::Stale)),
-            Err(FlowError::OtherTenant) => {
-                metrics::counter!("cardea_tenant_mismatch_total").increment(1);
-                let event = Event::new(Deed::TenantMismatch, "callback").from(place.network, place.request_id);
-                self.audit.record(place.tenant, event);
-                return Err(unknown(SignInError::Stale));
-            }
+            Err(FlowError::OtherTenant) => return Err(unknown(SignInError::OtherTenant)),
             Err(FlowError::Unavailable(error)) => return Err(unknown(Error::from(error).into())),
         };
         let return_to = flow.return_to.clone();

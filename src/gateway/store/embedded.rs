@@ -8,17 +8,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redb::{Database, ReadableDatabase as _, ReadableTable as _};
+use redb::ReadableTable as _;
+#[cfg(test)]
+use redb::ReadableTableMetadata as _;
 
-use super::entries::{ENTRIES, Entries, Entry, failed};
+use super::entries::{Entries, Entry, failed};
+use super::file::File;
+use super::key::Parts;
 use super::message::{Board, Subscription};
 use super::writer::Writer;
 use super::{Count, Key, Lease, OpenError, Record, Seen, Swap, Unavailable, Version};
 use crate::platform::clock::Clock;
-use crate::platform::{private, random};
+use crate::platform::random;
 
-/// Memory for pages of the file.
-const PAGES: usize = 32 * 1024 * 1024;
 /// How long the last fencing number is remembered.
 const FENCE_KEPT: Duration = Duration::from_hours(24);
 
@@ -35,17 +37,17 @@ pub(super) struct Embedded(Arc<Inner>);
 struct Inner {
     /// First, so that the last commit happens before the file is closed.
     writer: Writer,
-    database: Arc<Database>,
+    file: Arc<File>,
     clock: Clock,
     board: Board,
 }
 
 impl Embedded {
     pub(super) fn open(path: &Path, clock: Clock) -> Result<Self, OpenError> {
-        let database = Arc::new(open_file(path)?);
-        let writer = Writer::start(Arc::clone(&database), clock.clone())
+        let file = Arc::new(File::open(path)?);
+        let writer = Writer::start(Arc::clone(&file), clock.clone())
             .map_err(|error| OpenError::Refused(path.display().to_string(), error.to_string()))?;
-        Ok(Self(Arc::new(Inner { writer, database, clock, board: Board::default() })))
+        Ok(Self(Arc::new(Inner { writer, file, clock, board: Board::default() })))
     }
 
     pub(super) fn get(&self, key: &Key) -> Ready<Result<Option<Record>, Unavailable>> {
@@ -99,18 +101,18 @@ impl Embedded {
     }
 
     fn look_at_all(&self, visit: &mut (dyn FnMut(Seen<'_>) + Send)) -> Result<(), Unavailable> {
-        let transaction = self.0.database.begin_read().map_err(failed)?;
-        let entries = transaction.open_table(ENTRIES).map_err(failed)?;
         let now = self.0.clock.now();
-        for item in entries.iter().map_err(failed)? {
-            let (name, bytes) = item.map_err(failed)?;
-            let kind = super::key::kind_in_file(name.value(), RECORD);
-            let entry = Entry::read(bytes.value()).filter(|entry| entry.lives(now));
-            if let (Some(kind), Some(entry)) = (kind, entry) {
-                visit(Seen { kind, start: &entry.content });
+        self.0.file.read(|entries| {
+            for item in entries.iter().map_err(failed)? {
+                let (name, bytes) = item.map_err(failed)?;
+                let parts = Parts::in_file(name.value(), RECORD);
+                let entry = Entry::read(bytes.value()).filter(|entry| entry.lives(now));
+                if let (Some(Parts { tenant, kind, id }), Some(entry)) = (parts, entry) {
+                    visit(Seen { tenant, kind, id, start: &entry.content });
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     pub(super) async fn touch(&self, key: &Key, ttl: Duration) -> Result<bool, Unavailable> {
@@ -195,7 +197,7 @@ impl Embedded {
     }
 
     pub(super) async fn acquire(&self, key: &Key, ttl: Duration) -> Result<Option<Lease>, Unavailable> {
-        let owner = random::id().map_err(failed)?;
+        let owner = random::id().map_err(|error| Unavailable(error.to_string()))?;
         let (key, name, fence_name) = (key.clone(), key.in_file(LEASE), key.in_file(FENCE));
         self.write(false, move |entries| {
             if entries.get(&name)?.is_some() {
@@ -246,17 +248,15 @@ impl Embedded {
     /// How many entries the file holds, those included that ran out and are not swept yet.
     #[cfg(test)]
     pub(super) fn entries(&self) -> Result<u64, Unavailable> {
-        use redb::ReadableTableMetadata as _;
-        let transaction = self.0.database.begin_read().map_err(failed)?;
-        transaction.open_table(ENTRIES).map_err(failed)?.len().map_err(failed)
+        self.0.file.read(|entries| entries.len().map_err(failed))
     }
 
     fn read(&self, name: &str) -> Result<Option<Entry>, Unavailable> {
-        let transaction = self.0.database.begin_read().map_err(failed)?;
-        let entries = transaction.open_table(ENTRIES).map_err(failed)?;
-        let found = entries.get(name).map_err(failed)?;
         let now = self.0.clock.now();
-        Ok(found.and_then(|bytes| Entry::read(bytes.value())).filter(|entry| entry.lives(now)))
+        self.0.file.read(|entries| {
+            let found = entries.get(name).map_err(failed)?;
+            Ok(found.and_then(|bytes| Entry::read(bytes.value())).filter(|entry| entry.lives(now)))
+        })
     }
 
     async fn write<T: Send + 'static>(
@@ -279,33 +279,5 @@ fn read_set(entry: &Entry) -> Vec<String> {
 }
 
 fn write_set(members: &[String]) -> Result<Vec<u8>, Unavailable> {
-    serde_json::to_vec(members).map_err(failed)
-}
-
-/// Opens or creates the file. A file that is cut or damaged is reported, also where the library gives up on it.
-fn open_file(path: &Path) -> Result<Database, OpenError> {
-    let name = path.display().to_string();
-    let refused = |error: std::io::Error| OpenError::Refused(name.clone(), error.to_string());
-    if let Some(folder) = path.parent() {
-        private::folder(folder).map_err(refused)?;
-    }
-    // Created here only to give it its mode; the library opens it by name, which also locks it.
-    private::open(path).map_err(refused)?;
-    let open = || {
-        let database = Database::builder().set_cache_size(PAGES).create(path)?;
-        let transaction = database.begin_write().map_err(redb::Error::from)?;
-        Entries::open(&transaction, crate::platform::clock::Timestamp(0)).map_err(|_| redb::Error::Corrupted(String::new()))?;
-        transaction.commit().map_err(redb::Error::from)?;
-        Ok::<_, redb::Error>(database)
-    };
-    match std::panic::catch_unwind(open) {
-        Ok(Ok(database)) => Ok(database),
-        Ok(Err(redb::Error::DatabaseAlreadyOpen)) => Err(OpenError::InUse(name)),
-        Ok(Err(redb::Error::Io(error)))
-            if error.kind() != std::io::ErrorKind::InvalidData && error.kind() != std::io::ErrorKind::UnexpectedEof =>
-        {
-            Err(OpenError::Refused(name, error.to_string()))
-        }
-        Ok(Err(_)) | Err(_) => Err(OpenError::Damaged(name)),
-    }
+    serde_json::to_vec(members).map_err(|error| Unavailable(error.to_string()))
 }

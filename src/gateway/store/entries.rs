@@ -135,7 +135,13 @@ impl<'t> Entries<'t> {
     }
 }
 
+/// What is told of a file that cannot be read as one of this program.
+pub(super) const DAMAGED: &str = "its file is damaged; restore it from a backup, or move it away to start empty";
+
 /// What the file library reports, as the one error of this room.
-pub(super) fn failed(error: impl std::fmt::Display) -> Unavailable {
-    Unavailable(error.to_string())
+pub(super) fn failed(error: impl Into<redb::Error>) -> Unavailable {
+    match error.into() {
+        redb::Error::Corrupted(_) => Unavailable(DAMAGED.to_owned()),
+        error => Unavailable(error.to_string()),
+    }
 }

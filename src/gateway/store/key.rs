@@ -50,16 +50,27 @@ impl Key {
     }
 }
 
-/// The kind in a name that [`Key::in_file`] made for this shape.
-pub(super) fn kind_in_file(name: &str, shape: char) -> Option<&str> {
-    let (_, rest) = name.strip_suffix(shape)?.strip_suffix('#')?.split_once('/')?;
-    rest.split_once('/').map(|(kind, _)| kind)
+/// What a name is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Parts<'n> {
+    pub(super) tenant: &'n str,
+    pub(super) kind: &'n str,
+    pub(super) id: &'n str,
 }
 
-/// The kind in a name that [`Key::in_redis`] made for this shape.
-pub(super) fn kind_in_redis<'n>(name: &'n str, prefix: &str, shape: char) -> Option<&'n str> {
-    let (_, kind) = name.strip_prefix(prefix)?.strip_suffix(shape)?.strip_suffix(':')?.split_once("}:")?;
-    Some(kind)
+impl<'n> Parts<'n> {
+    /// Those of a name that [`Key::in_file`] made for this shape.
+    pub(super) fn in_file(name: &'n str, shape: char) -> Option<Self> {
+        let (tenant, rest) = name.strip_suffix(shape)?.strip_suffix('#')?.split_once('/')?;
+        rest.split_once('/').map(|(kind, id)| Self { tenant, kind, id })
+    }
+
+    /// Those of a name that [`Key::in_redis`] made for this shape.
+    pub(super) fn in_redis(name: &'n str, prefix: &str, shape: char) -> Option<Self> {
+        let rest = name.strip_prefix(prefix)?.strip_suffix(shape)?.strip_suffix(':')?;
+        let (whose, kind) = rest.strip_prefix('{')?.split_once("}:")?;
+        whose.split_once(':').map(|(tenant, id)| Self { tenant, kind, id })
+    }
 }
 
 fn digest(tenant: &TenantId, kind: &str, id: &str) -> String {
@@ -78,10 +89,11 @@ mod tests {
         assert_ne!(key.id(), Key::hashed(&globex, "session", "handle").id());
         assert_ne!(key.id(), Key::hashed(&acme, "flow", "handle").id());
         assert_eq!(Key::new(&acme, "task", "4f").in_redis("cardea:", 'r'), "cardea:{acme:4f}:task:r");
-        assert_eq!(kind_in_redis(&key.in_redis("cardea:", 'r'), "cardea:", 'r'), Some("session"));
-        assert_eq!(kind_in_redis(&key.in_redis("cardea:", 's'), "cardea:", 'r'), None);
-        assert_eq!(kind_in_redis(&key.in_redis("other:", 'r'), "cardea:", 'r'), None);
-        assert_eq!((kind_in_file(&key.in_file('r'), 'r'), kind_in_file(&key.in_file('c'), 'r')), (Some("session"), None));
+        let parts = Parts { tenant: "acme", kind: "session", id: key.id() };
+        assert_eq!(Parts::in_redis(&key.in_redis("cardea:", 'r'), "cardea:", 'r'), Some(parts));
+        assert_eq!(Parts::in_redis(&key.in_redis("cardea:", 's'), "cardea:", 'r'), None);
+        assert_eq!(Parts::in_redis(&key.in_redis("other:", 'r'), "cardea:", 'r'), None);
+        assert_eq!((Parts::in_file(&key.in_file('r'), 'r'), Parts::in_file(&key.in_file('c'), 'r')), (Some(parts), None));
         for odd in ["", "a}b", "a/b", "ä", &"x".repeat(129)] {
             assert_eq!(Key::new(&acme, "task", odd).id().len(), 64, "{odd:?}");
         }

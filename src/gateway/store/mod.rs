@@ -5,6 +5,7 @@
 
 mod embedded;
 mod entries;
+mod file;
 mod key;
 mod message;
 mod redis;
@@ -64,8 +65,12 @@ pub(in crate::gateway) struct Record {
 /// A record as a survey sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) struct Seen<'s> {
+    /// Whose it is.
+    pub(in crate::gateway) tenant: &'s str,
     /// The kind in its [`Key`].
     pub(in crate::gateway) kind: &'s str,
+    /// The last part of its name.
+    pub(in crate::gateway) id: &'s str,
     /// The first bytes of its content, at least 46 when it has so many.
     pub(in crate::gateway) start: &'s [u8],
 }

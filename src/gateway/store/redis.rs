@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use redis::{Cmd, FromRedisValue, Pipeline, RedisError};
 
-use super::entries::failed;
 use super::message::{Board, Subscription};
 use super::redis_link::Link;
 use super::redis_messages::Listener;
@@ -170,7 +169,7 @@ impl Redis {
     }
 
     pub(super) async fn acquire(&self, key: &Key, ttl: Duration) -> Result<Option<Lease>, Unavailable> {
-        let owner = random::id().map_err(failed)?;
+        let owner = random::id().map_err(|error| Unavailable(error.to_string()))?;
         let mut call = self.0.scripts.acquire.key(self.name(key, LEASE));
         call.key(self.name(key, FENCE)).arg(&owner).arg(milliseconds(ttl)).arg(milliseconds(FENCE_KEPT));
         let fence = self.within(call.invoke_async::<u64>(&mut self.0.link.again())).await?;
@@ -233,7 +232,7 @@ impl Redis {
 
 /// A new version and the record as Redis keeps it.
 fn versioned(value: &[u8]) -> Result<(Version, Vec<u8>), Unavailable> {
-    let version: [u8; 8] = random::bytes().map_err(failed)?;
+    let version: [u8; 8] = random::bytes().map_err(|error| Unavailable(error.to_string()))?;
     let mut bytes = Vec::with_capacity(8 + value.len());
     bytes.extend_from_slice(&version);
     bytes.extend_from_slice(value);

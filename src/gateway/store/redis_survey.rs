@@ -1,5 +1,5 @@
 //! Looks at every record in Redis without keeping it busy: in small steps, on connections of its own, one server after the
-//! other where there are several. For commands that people run; never part of a request.
+//! other where there are several. For commands that people run and for what goes on behind; never part of a request.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, Value};
 
 use super::Seen;
-use super::key::kind_in_redis;
+use super::key::Parts;
 use super::redis_way::{Layout, RedisSettings, Way};
 
 /// Names that Redis looks at in one step.
@@ -56,8 +56,8 @@ async fn look_at(
         }
         let starts: Vec<Vec<u8>> = if names.is_empty() { Vec::new() } else { starts.query_async(server).await? };
         for (name, start) in names.iter().zip(&starts) {
-            if let (Some(kind), Some(start)) = (kind_in_redis(name, prefix, shape), start.get(8..)) {
-                visit(Seen { kind, start });
+            if let (Some(Parts { tenant, kind, id }), Some(start)) = (Parts::in_redis(name, prefix, shape), start.get(8..)) {
+                visit(Seen { tenant, kind, id, start });
             }
         }
         if next == 0 {

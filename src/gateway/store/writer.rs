@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use redb::{Database, Durability};
 use tokio::sync::oneshot;
 
 use super::Unavailable;
-use super::entries::{Entries, failed};
+use super::entries::Entries;
+use super::file::File;
 use crate::platform::clock::Clock;
 
 /// Relaxed commits reach the disk after at most this long.
@@ -25,6 +25,7 @@ const SWEPT: usize = 1000;
 /// Handle of the writing thread. Dropping it waits for the last flush.
 pub(super) struct Writer {
     jobs: Option<Sender<Job>>,
+    file: Arc<File>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -45,11 +46,11 @@ struct Done {
 }
 
 impl Writer {
-    pub(super) fn start(database: Arc<Database>, clock: Clock) -> std::io::Result<Self> {
+    pub(super) fn start(file: Arc<File>, clock: Clock) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel();
-        let pen = Pen { database, clock, unflushed: false, flushed: Instant::now(), swept: Instant::now() };
+        let pen = Pen { file: Arc::clone(&file), clock, unflushed: false, flushed: Instant::now(), swept: Instant::now() };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || pen.run(&queue))?;
-        Ok(Self { jobs: Some(jobs), thread: Mutex::new(Some(thread)) })
+        Ok(Self { jobs: Some(jobs), file, thread: Mutex::new(Some(thread)) })
     }
 
     /// Has the thread do `work` and waits for the commit. When the caller goes away, the work is done all the same.
@@ -58,7 +59,7 @@ impl Writer {
         durable: bool,
         work: impl FnOnce(&mut Entries<'_>) -> Result<T, Unavailable> + Send + 'static,
     ) -> Result<T, Unavailable> {
-        let closed = || Unavailable("it is closed".to_owned());
+        let closed = || self.file.closed();
         let (reply, wait) = oneshot::channel();
         let work = Box::new(move |entries: &mut Entries<'_>| {
             let result = work(entries);
@@ -85,7 +86,7 @@ impl Drop for Writer {
 
 /// What the writing thread owns.
 struct Pen {
-    database: Arc<Database>,
+    file: Arc<File>,
     clock: Clock,
     /// Whether a relaxed commit waits for a flush.
     unflushed: bool,
@@ -161,13 +162,7 @@ impl Pen {
         durable: bool,
         work: impl FnOnce(&mut Entries<'_>) -> Result<(), Unavailable>,
     ) -> Result<(), Unavailable> {
-        let mut transaction = self.database.begin_write().map_err(failed)?;
-        transaction.set_durability(if durable { Durability::Immediate } else { Durability::None }).map_err(failed)?;
-        {
-            let mut entries = Entries::open(&transaction, self.clock.now())?;
-            work(&mut entries)?;
-        }
-        transaction.commit().map_err(failed)?;
+        self.file.write((durable, self.clock.now()), work)?;
         self.unflushed = !durable;
         if durable {
             self.flushed = Instant::now();

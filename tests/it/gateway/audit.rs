@@ -11,7 +11,7 @@ use crate::support::client::{Browser, Manners};
 use crate::support::demo::cardea;
 use crate::support::eventually;
 use crate::support::provider::{Grant, person};
-use crate::support::replicas::{Replica, Replicas, SEALING_KEY};
+use crate::support::replicas::{Replica, Replicas, SEALING_KEY, Setup};
 
 /// Runs `cardea audit` with the settings of a gateway.
 fn audit(replica: &Replica, arguments: &[&str]) -> Output {
@@ -88,7 +88,8 @@ fn kinds() -> BTreeSet<String> {
 
 #[tokio::test]
 async fn every_kind_of_event_is_written_by_a_gateway_that_runs() {
-    let mut replicas = Replicas::embedded().await;
+    let extra = "[gateway.audit]\nstrangers_per_minute = 2\n".to_owned();
+    let mut replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
     let (portal, globex) = (replicas.all[0].url.clone(), replicas.all[0].globex.clone());
     let mut leaver = one_of_each(&replicas).await;
     let csrf = leaver.get(&format!("{portal}/tasks/new")).await.hidden("csrf");
@@ -104,6 +105,12 @@ async fn every_kind_of_event_is_written_by_a_gateway_that_runs() {
     let cookie = member.cookie("localhost", "cardea").unwrap();
     member.plant("globex.localhost", "cardea", &cookie);
     assert_eq!(member.get(&format!("{globex}/tasks")).await.status, 303);
+
+    // More than strangers may have written down.
+    let foreign = Manners { fetch_site: Some("cross-site"), ..Manners::default() };
+    for _ in 0..4 {
+        assert_eq!(Browser::new().post_as(&format!("{portal}/auth/logout"), &[], &foreign).await.status, 403);
+    }
 
     // Whoever signs in anew ends the session the browser had.
     member.open(&format!("{portal}/auth/login?again=1")).await;
@@ -139,7 +146,7 @@ async fn a_trail_is_checked_while_nothing_else_has_its_file() {
     let one = audit(&replicas.all[0], &["verify", "--tenant", "globex"]);
     assert_eq!(text(&one.stdout), "globex: nothing is written yet");
     let nobody = audit(&replicas.all[0], &["verify", "--tenant", "nobody"]);
-    assert_eq!(nobody.status.code(), Some(1));
+    assert_eq!(nobody.status.code(), Some(2));
     assert!(text(&nobody.stderr).contains("no tenant is called \"nobody\"; there are: acme, globex"), "{}", text(&nobody.stderr));
     fs::remove_file(replicas.all[0].folder().join("gateway.redb")).unwrap();
     let none = audit(&replicas.all[0], &["verify"]);
@@ -211,4 +218,101 @@ async fn the_trail_of_a_demo_is_found_by_its_folder() {
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("no demo has run on"), "{told}");
     assert!(!folder.path().join("nowhere").exists(), "looking makes no folder");
+}
+
+#[tokio::test]
+async fn callbacks_that_strangers_make_up_are_written_down_up_to_a_limit_and_one_of_another_tenant_once() {
+    let extra = "[gateway.audit]\nstrangers_per_minute = 5\n".to_owned();
+    let mut replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
+    let (portal, globex) = (replicas.all[0].url.clone(), replicas.all[0].globex.clone());
+    let mut browser = Browser::new();
+    let callback = super::signin::callback(&portal, &mut browser, "/tasks").await;
+    let elsewhere = format!("{globex}{}?{}", callback.path(), callback.query().unwrap());
+    let refused = browser.get(&elsewhere).await;
+    super::signin::refused(&refused, 400, "not known here");
+    for number in 0..30 {
+        let state = format!("acme.{}{number:02}", "A".repeat(41));
+        let refused = Browser::new().get(&format!("{portal}/auth/callback?code=x&state={state}")).await;
+        super::signin::refused(&refused, 400, "not known here");
+    }
+    assert_eq!(browser.get(callback.as_str()).await.status, 303, "whoever has begun a sign-in still gets in");
+    replicas.all[0].finish().await;
+    let deeds = |tenant: &str| {
+        let all = events(&replicas.all[0], tenant);
+        let told = all.iter().map(|event| format!("{} {}", event["deed"].as_str().unwrap(), event["detail"].as_str().unwrap()));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(deeds("globex"), ["tenant_mismatch callback"], "one callback is one event");
+    let acme = deeds("acme");
+    let refused = acme.iter().filter(|told| *told == "sign_in_refused unknown_or_used").count();
+    assert!((5..10).contains(&refused), "{acme:#?}");
+    assert!(acme.contains(&"sign_in ".to_owned()), "{acme:#?}");
+    let counted = acme.iter().filter_map(|told| told.strip_prefix("left_out sign_in_refused ")?.parse::<usize>().ok());
+    assert_eq!(refused + counted.sum::<usize>(), 30, "{acme:#?}");
+}
+
+#[tokio::test]
+async fn a_trail_without_the_note_of_its_end_is_not_whole_and_a_restarted_gateway_goes_on_after_it() {
+    let mut replicas = Replicas::on_redis_with(1, Setup::default()).await;
+    one_of_each(&replicas).await;
+    let verify = |replicas: &Replicas| {
+        let output = audit(&replicas.all[0], &["verify", "--tenant", "acme"]);
+        (output.status.code(), text_of(&output))
+    };
+    let whole = (Some(0), "acme: whole, events 1 to 3".to_owned());
+    eventually("three events", async || (verify(&replicas) == whole).then_some(())).await;
+    replicas.all[0].finish().await;
+    let redis = replicas.redis.as_ref().unwrap();
+    assert!(redis.command(&["DEL", "cardea:{acme:end}:audit-end:r"]).await.starts_with(":1"));
+    let (code, told) = verify(&replicas);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.contains("acme: END UNKNOWN") && told.contains("events 1 to 3 are as they were written"), "{told}");
+    redis.command(&["DEL", "cardea:{acme:1}:audit:r"]).await;
+    let (code, told) = verify(&replicas);
+    assert!(code == Some(1) && told.contains("BROKEN at event 1: it is missing"), "{told}");
+    replicas.all[0].resume().await;
+    replicas.signed_in().await;
+    let found = eventually("the fourth event", async || {
+        let found = events(&replicas.all[0], "acme");
+        (found.len() == 3).then_some(found)
+    })
+    .await;
+    let numbers: Vec<u64> = found.iter().map(|event| event["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [2, 3, 4]);
+    let (code, told) = verify(&replicas);
+    assert!(code == Some(1) && told.contains("BROKEN at event 1: it is missing"), "{told}");
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_told_in_words_by_every_command_and_by_the_gateway() {
+    let mut replicas = Replicas::embedded().await;
+    one_of_each(&replicas).await;
+    replicas.all[0].finish().await;
+    let folder = replicas.all[0].folder().to_owned();
+    let (path, whole) = (folder.join("gateway.redb"), fs::read(folder.join("gateway.redb")).unwrap());
+    let run =
+        |arguments: &[&str]| cardea().args(arguments).args(["--config", "cardea.toml"]).current_dir(&folder).output().unwrap();
+    let mut told = 0;
+    // The header, and the first byte of pages that are or were in use: it says what the page is.
+    let pages = (1..whole.len() / 4096).map(|page| page * 4096).filter(|place| whole[*place] != 0);
+    for place in [64, 128, 320].into_iter().chain(pages.take(16)) {
+        let mut flipped = whole.clone();
+        flipped[place] ^= 1;
+        fs::write(&path, &flipped).unwrap();
+        for arguments in [&["audit", "verify"][..], &["keys", "status"]] {
+            let output = run(arguments);
+            let words = text_of(&output);
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{place} {arguments:?}: {output:?}");
+            assert!(!words.contains("panicked") && !words.contains("unexpectedly"), "{place} {arguments:?}: {words}");
+            told += usize::from(words.contains("damaged") && words.contains("restore it from a backup"));
+        }
+    }
+    assert!(told > 0, "none of these places made it unreadable");
+    let mut cut = whole.clone();
+    cut.truncate(whole.len() / 2);
+    fs::write(&path, &cut).unwrap();
+    let output = run(&["serve"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text_of(&output).contains("is damaged or is no store of this program"), "{output:?}");
+    assert!(!text_of(&output).contains("panicked") && !text_of(&output).contains("unexpectedly"), "{output:?}");
 }

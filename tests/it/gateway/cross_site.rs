@@ -108,7 +108,7 @@ async fn what_a_form_of_any_site_can_send_is_no_json() {
 #[tokio::test]
 async fn refusals_are_counted_by_what_showed_them_and_written_down_up_to_a_limit() {
     let port = free_port();
-    let extra = format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n[gateway.audit]\ncross_site_per_minute = 3\n");
+    let extra = format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n[gateway.audit]\nstrangers_per_minute = 3\n");
     let mut replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
     let (portal, globex) = (replicas.all[0].url.clone(), replicas.all[0].globex.clone());
     let from = |fetch_site, origin: Option<&str>| Manners { fetch_site, origin: origin.map(str::to_owned), headers: vec![] };
@@ -135,9 +135,9 @@ async fn refusals_are_counted_by_what_showed_them_and_written_down_up_to_a_limit
     replicas.all[0].finish().await;
     let details = |tenant: &str| {
         let events = super::audit::events(&replicas.all[0], tenant);
-        let cross_site = events.into_iter().filter(|event| event["deed"] == "cross_site");
-        cross_site.map(|event: Value| event["detail"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let strangers = events.into_iter().filter(|event| event["deed"] == "cross_site" || event["deed"] == "left_out");
+        strangers.map(|event: Value| event["detail"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(details("acme"), ["fetch_site", "fetch_site", "origin"], "three a minute for a tenant");
+    assert_eq!(details("acme"), ["fetch_site", "fetch_site", "origin", "cross_site 6"], "three a minute for a tenant");
     assert_eq!(details("globex"), ["fetch_site"], "another tenant has its own");
 }

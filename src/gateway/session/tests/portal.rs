@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-use crate::gateway::audit::Audit;
+use crate::gateway::audit::{Audit, Limits};
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
@@ -65,8 +65,7 @@ pub(super) fn settings() -> Settings {
 
 /// An audit trail in the store of `bench`.
 pub(super) fn audit(bench: &Bench, ring: &Arc<Ring>) -> Audit {
-    let kept = (Duration::from_hours(24), 1000);
-    Audit::new(bench.store.clone(), Arc::clone(ring), bench.clock.clone(), kept, &bench.shutdown)
+    Audit::new(bench.store.clone(), Arc::clone(ring), bench.clock.clone(), Limits::PLENTY, &bench.shutdown)
 }
 
 pub(super) fn user(tenant: &TenantId, subject: &str) -> Principal {

@@ -8,11 +8,11 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::portal::{ring, settings, tokens_of, user};
-use crate::gateway::audit::Audit;
+use crate::gateway::audit::{Audit, Limits};
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::session::tokens::{Due, Held};
 use crate::gateway::session::{
-    CheckError, LoginId, Refresh, RefreshError, RefreshSettings, Refreshed, Sessions, TokenError, TokenParts, TokenSet,
+    CheckError, LoginId, Refresh, RefreshError, RefreshSettings, Refreshed, Sessions, Settings, TokenError, TokenParts, TokenSet,
     TokenSource, Tokens,
 };
 use crate::gateway::store::tests::bench::{Bench, acme, globex, until};
@@ -21,6 +21,7 @@ use crate::platform::secret::Secret;
 
 on_both! {
     a_token_that_is_good_for_long_is_given_out_without_a_call
+    a_token_that_was_read_a_moment_ago_is_given_again_until_the_service_refuses_it
     a_token_is_refreshed_ahead_of_its_end_and_the_new_one_is_kept
     many_who_wait_share_one_call
     an_old_refresh_token_is_kept_when_no_new_one_comes
@@ -134,10 +135,16 @@ pub(super) async fn case(bench: &Bench) -> Case {
 
 /// One replica that knows the sign-in.
 pub(super) fn replica(bench: &Bench, login: LoginId, pace: RefreshSettings) -> Case {
+    // Most tests write records behind the source's back.
+    replica_that_copies(bench, login, pace, Duration::ZERO)
+}
+
+fn replica_that_copies(bench: &Bench, login: LoginId, pace: RefreshSettings, copy_life: Duration) -> Case {
     let (store, ring, clock) = (bench.store.clone(), ring(&["k1"]), bench.clock.clone());
     let tokens = Tokens::new(store.clone(), Arc::clone(&ring), Duration::from_hours(8));
-    let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), (Duration::from_hours(24), 100), &bench.shutdown);
-    let sessions = Sessions::new(store, ring, clock, audit.clone(), settings(), &bench.shutdown).unwrap();
+    let audit = Audit::new(store.clone(), Arc::clone(&ring), clock.clone(), Limits::PLENTY, &bench.shutdown);
+    let settings = Settings { copy_life, ..settings() };
+    let sessions = Sessions::new(store, ring, clock, audit.clone(), settings, &bench.shutdown).unwrap();
     let parts =
         TokenParts { tokens: tokens.clone(), sessions: sessions.clone(), audit: audit.clone(), shutdown: bench.shutdown.clone() };
     Case { source: TokenSource::new(parts, pace), tokens, sessions, audit, login }
@@ -366,6 +373,20 @@ async fn a_forced_refresh_in_times_of_trouble_is_no_sign_out(bench: Bench) {
     bench.clock.advance(Duration::from_secs(6));
     *provider.0.outcome.lock().unwrap() = Ok(new_tokens(None));
     assert_eq!(case.force(&provider, "access-of-alice").await.unwrap(), "new-access");
+}
+
+async fn a_token_that_was_read_a_moment_ago_is_given_again_until_the_service_refuses_it(bench: Bench) {
+    let provider = Provider::answers(Ok(new_tokens(None)));
+    let copying = replica_that_copies(&bench, LoginId::new().unwrap(), PACE, Duration::from_hours(1));
+    copying.tokens.store(&copying.login, &user(&acme(), "alice"), &tokens_of("alice")).await.unwrap();
+    assert_eq!(copying.access(&provider).await.unwrap(), "access-of-alice");
+    copying.put(fresh_of(&bench, "other"), Due::Nothing, 1).await;
+    assert_eq!(copying.access(&provider).await.unwrap(), "access-of-alice", "the store was not asked");
+    assert_eq!(copying.force(&provider, "access-of-alice").await.unwrap(), "access-of-other");
+    assert_eq!(copying.access(&provider).await.unwrap(), "access-of-other");
+    // A copy near its end is none.
+    bench.clock.advance(Duration::from_hours(2));
+    assert_eq!(copying.access(&provider).await.unwrap(), "new-access");
 }
 
 async fn tokens_that_were_written_and_not_checked_are_checked_without_another_grant(bench: Bench) {

@@ -192,7 +192,7 @@ fn failed(page: &Page, failed: Failed) -> Result<HttpResponse, WebError> {
 /// Status, what happened, what to do.
 fn words(why: SignInError) -> Result<(StatusCode, &'static str, &'static str), WebError> {
     Ok(match why {
-        SignInError::Stale => (
+        SignInError::Stale | SignInError::OtherTenant => (
             StatusCode::BAD_REQUEST,
             "This sign-in is not known here any more: it took too long, was used already, or was begun in another browser.",
             "Begin a new one. Nothing is lost.",

@@ -2,16 +2,12 @@
 //! A neighbour (`same-site`) is not trusted. Forms of signed-in pages carry a token besides (`extract::form`), requests of our
 //! script carry it in a header. What is refused is counted and written down.
 
-use std::num::NonZeroU32;
-use std::sync::Arc;
-
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
 use actix_web::{Error, ResponseError as _};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
@@ -20,19 +16,11 @@ use crate::gateway::web::context::Context;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::urls;
 
-/// Where refusals are written down. Nobody has to be signed in to cause one, so each tenant has so many a minute in its audit
-/// trail and no more: what comes beyond is counted only.
+/// Where refusals are written down.
 #[derive(Clone)]
-pub(in crate::gateway) struct Guard {
-    audit: Audit,
-    allowance: Arc<DefaultKeyedRateLimiter<TenantId>>,
-}
+pub(in crate::gateway) struct Guard(pub(in crate::gateway) Audit);
 
 impl Guard {
-    pub(in crate::gateway) fn new(audit: Audit, per_minute: NonZeroU32) -> Self {
-        Self { audit, allowance: Arc::new(RateLimiter::keyed(Quota::per_minute(per_minute))) }
-    }
-
     fn refused(&self, context: &Context, signal: &'static str) {
         match &context.site {
             Some(site) => self.note(&site.tenant, (&context.network(), &context.request_id), signal),
@@ -43,9 +31,7 @@ impl Guard {
     /// Counts and writes down a change that was not made, from this network in this request.
     pub(in crate::gateway) fn note(&self, tenant: &TenantId, (network, request_id): (&str, &str), signal: &'static str) {
         count(signal);
-        if self.allowance.check_key(tenant).is_ok() {
-            self.audit.record(tenant, Event::new(Deed::CrossSite, signal).from(network, request_id));
-        }
+        self.0.record(tenant, Event::new(Deed::CrossSite, signal).from(network, request_id));
     }
 }
 

@@ -1,7 +1,5 @@
 //! Reads one class file into names and calls. A class that cannot be read is damaged, never a crash.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use cafebabe::attributes::AttributeData;
 use cafebabe::bytecode::Opcode;
 use cafebabe::constant_pool::{BootstrapArgument, MethodHandle, NameAndType};
@@ -11,6 +9,7 @@ use super::annotations::{self, Annotation};
 use super::hidden::{self, Texts, VISIBLE};
 use super::room::Room;
 use super::shape;
+use crate::platform::panics::caught;
 
 /// A class as it is handed to the graph; texts are borrowed for that moment.
 #[derive(Debug, Default)]
@@ -52,11 +51,10 @@ pub(super) fn read(bytes: &mut [u8], with_annotations: bool) -> Option<Class> {
     let bytes: &[u8] = bytes;
     shape::check(bytes, &texts)?;
     // The parser checks, but a panic on bytes that somebody crafted must not end the analysis.
-    catch_unwind(AssertUnwindSafe(|| {
+    caught(|| {
         let class = parse_class(bytes).ok()?;
         Some(reduce(bytes, &class, with_annotations.then_some(&texts)))
-    }))
-    .ok()
+    })
     .flatten()
 }
 
