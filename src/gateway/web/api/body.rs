@@ -20,6 +20,7 @@ use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::too_large;
 use crate::gateway::session::Seen;
 use crate::gateway::web::error::WebError;
+use crate::gateway::web::middleware::csrf;
 
 /// Why a body that streams was cut, for the answer.
 #[derive(Clone, Default)]
@@ -52,6 +53,7 @@ pub(super) async fn read(
         Body::Json => {
             // What a browser sends for another site without asking first is taken from no page. Others are judged by the service.
             if seen.is_some() && !is_json(request.headers()) {
+                csrf::count("media_type");
                 return Err(WebError::unsupported_media_type("This operation takes application/json.").into());
             }
             let body = whole(payload, limits.json_bytes, idle).await?;
