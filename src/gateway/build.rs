@@ -14,6 +14,7 @@ use super::domain::tenant::TenantId;
 use super::keyring::{self, KeyCounts, Keyring};
 use super::services::Services;
 use super::services::accounts::Accounts;
+use super::services::api_keys::ApiKeys;
 use super::services::artifacts::Artifacts;
 use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
@@ -42,7 +43,7 @@ use super::services::uploads::Uploads;
 use super::session::{self, CookieSettings, Flows, ProviderSessions, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
 use super::store::{Layout, OpenError, RedisSettings, Store, Unavailable};
 use super::upstream::Transport;
-use super::vault::{Vault, VaultError};
+use super::vault::{self, IssuedKeys, ServerKeys, VaultError};
 use super::web::server::{Callers, Guard, Parts};
 use super::web::site::Sites;
 use crate::config::gateway::{Backend, Gateway as Settings, Store as StoreSettings, Tenant};
@@ -59,7 +60,8 @@ pub(in crate::gateway) struct Base<'a> {
     tenants: BTreeMap<TenantId, Tenant>,
     store: Store,
     ring: Arc<Ring>,
-    pub(in crate::gateway) vault: Vault,
+    pub(in crate::gateway) vault: ServerKeys,
+    issued: IssuedKeys,
     directory: Directory,
     audit: Audit,
     sessions: Sessions,
@@ -71,12 +73,19 @@ impl<'a> Base<'a> {
         let tenants = tenants(settings)?;
         let ring = Arc::new(ring(settings)?);
         let store = store(settings, clock, shutdown)?;
-        let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
+        let keys = vault::Parts {
+            store: store.clone(),
+            ring: Arc::clone(&ring),
+            clock: clock.clone(),
+            settings: settings.vault.clone(),
+            shutdown: shutdown.clone(),
+        };
+        let (vault, issued) = (ServerKeys::new(&keys), IssuedKeys::new(&keys));
         let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
         let audit = audit(settings, (&store, &ring), clock, shutdown);
         let sessions = sessions((settings, &tenants), (&store, &ring), (clock, &audit), shutdown)?;
-        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions })
+        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions })
     }
 
     /// What agrees with the other replicas on the key that seals.
@@ -113,7 +122,7 @@ impl<'a> Base<'a> {
         if !self.vault.list(tenant).await?.is_empty() {
             return Ok(());
         }
-        match self.vault.add(tenant, "From the settings".into(), key.clone(), "Settings".into()).await {
+        match self.vault.add_active(tenant, "From the settings".into(), key.clone(), "Settings".into()).await {
             Ok(_) | Err(VaultError::Duplicate) => Ok(()),
             Err(error) => Err(error),
         }
@@ -137,7 +146,7 @@ fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock
 }
 
 fn services(base: &Base<'_>) -> Services {
-    let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions } = base;
+    let Base { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let provider_sessions = ProviderSessions::new(store.clone(), absolute(settings));
     let refresh = refresh(settings);
@@ -151,6 +160,7 @@ fn services(base: &Base<'_>) -> Services {
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
+        api_keys: ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault),
         artifacts: Artifacts::new(drafts.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
@@ -170,11 +180,11 @@ fn services(base: &Base<'_>) -> Services {
         groups: Groups::new(tasks.clone(), settings.limits.group_files),
         health: Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() },
         home: Home::new(tasks.clone()),
-        keys: Keys::new(credentials.clone(), vault.clone()),
+        keys: Keys::new(credentials.clone(), vault.clone(), audit.clone()),
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone()),
-        share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), &settings.limits),
+        share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), &settings.limits),
         shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
         signin: signin(base, tokens, provider_sessions, refresh.default_lifetime),
         tasks,

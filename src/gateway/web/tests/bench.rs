@@ -23,7 +23,7 @@ use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::Services;
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
-use crate::gateway::vault::Vault;
+use crate::gateway::vault::ServerKeys;
 use crate::gateway::web::error::see_other;
 use crate::gateway::web::middleware::request::Callers;
 use crate::gateway::web::middleware::{csrf, error_page, headers, request, tenant};
@@ -204,7 +204,7 @@ pub(super) struct Bench {
     pub(super) sites: Sites,
     guard: Guard,
     pub(super) tokens: Tokens,
-    pub(super) vault: Vault,
+    pub(super) vault: ServerKeys,
     _folder: tempfile::TempDir,
 }
 

@@ -84,7 +84,7 @@ async fn a_report_comes_with_the_key_of_the_company_and_only_for_report_shares()
     assert_eq!(without.status, 503);
 
     let acme = TenantId::parse("acme").unwrap();
-    bench.vault.add(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
+    bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
     let report = browser.get(&portal, "/s/whole/view/report?type=html").await;
     assert_eq!(report.status, 200, "{}", report.body);
     assert!(report.body.starts_with("report with type=html"));
@@ -212,7 +212,7 @@ async fn a_key_that_is_not_accepted_any_more_never_sends_a_recipient_to_sign_in(
     let bench = Bench::new();
     bench.share("whole", "REPORT", None).await;
     let acme = TenantId::parse("acme").unwrap();
-    bench.vault.add(&acme, "old".into(), Secret::new("sk-revoked-at-the-service"), "alice".into()).await.unwrap();
+    bench.vault.add_active(&acme, "old".into(), Secret::new("sk-revoked-at-the-service"), "alice".into()).await.unwrap();
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
     browser.post(&portal, "/s/whole", &[]).await;
