@@ -164,10 +164,10 @@ mod tests {
 
     #[tokio::test]
     async fn of_many_who_ask_at_once_one_reads_and_a_copy_is_of_its_tenant_only() {
-        let (bench, reads) = (Bench::file(), AtomicUsize::new(0));
+        let (bench, acme, reads) = (Bench::file(), acme(), AtomicUsize::new(0));
         let copies = copies(&bench, LIFE);
         let ask = || {
-            copies.get(&acme(), async || {
+            copies.get(&acme, async || {
                 tokio::task::yield_now().await;
                 Ok(reads.fetch_add(1, Ordering::SeqCst))
             })
@@ -175,17 +175,17 @@ mod tests {
         let all = futures_util::future::join_all((0..50).map(|_| ask())).await;
         assert!(all.into_iter().all(|copy| *copy.unwrap() == 0));
         assert_eq!(*copies.get(&globex(), async || Ok(7)).await.unwrap(), 7);
-        copies.changed(&acme()).await;
+        copies.changed(&acme).await;
         assert_eq!(*ask().await.unwrap(), 1);
         assert_eq!(*copies.get(&globex(), async || Ok(8)).await.unwrap(), 7);
     }
 
     #[tokio::test]
     async fn trouble_is_shared_by_those_who_waited_and_not_kept() {
-        let (bench, reads) = (Bench::file(), AtomicUsize::new(0));
+        let (bench, acme, reads) = (Bench::file(), acme(), AtomicUsize::new(0));
         let copies = copies(&bench, LIFE);
         let ask = || {
-            copies.get(&acme(), async || {
+            copies.get(&acme, async || {
                 tokio::task::yield_now().await;
                 reads.fetch_add(1, Ordering::SeqCst);
                 Err(Unavailable("away".to_owned()).into())
@@ -194,22 +194,22 @@ mod tests {
         let all = futures_util::future::join_all((0..50).map(|_| ask())).await;
         assert!(all.into_iter().all(|copy| matches!(copy, Err(VaultError::Unavailable(_)))));
         assert_eq!(reads.load(Ordering::SeqCst), 1);
-        assert_eq!(*copies.get(&acme(), async || Ok(9)).await.unwrap(), 9);
+        assert_eq!(*copies.get(&acme, async || Ok(9)).await.unwrap(), 9);
     }
 
     #[tokio::test]
     async fn what_was_read_before_a_change_is_not_kept_after_it() {
-        let bench = Bench::file();
+        let (bench, acme) = (Bench::file(), acme());
         let copies = copies(&bench, LIFE);
-        let late = copies.get(&acme(), async || {
-            copies.changed(&acme()).await;
+        let late = copies.get(&acme, async || {
+            copies.changed(&acme).await;
             Ok(1)
         });
         assert_eq!(*late.await.unwrap(), 1);
-        assert_eq!(*copies.get(&acme(), async || Ok(2)).await.unwrap(), 2);
+        assert_eq!(*copies.get(&acme, async || Ok(2)).await.unwrap(), 2);
         let never = Copies::new("test-never", Duration::ZERO, &bench.store, &bench.shutdown);
         for number in 0..3 {
-            assert_eq!(*never.get(&acme(), async || Ok(number)).await.unwrap(), number);
+            assert_eq!(*never.get(&acme, async || Ok(number)).await.unwrap(), number);
         }
     }
 

@@ -7,7 +7,7 @@ mod copies;
 mod records;
 mod server_keys;
 #[cfg(test)]
-mod tests;
+pub(in crate::gateway) mod tests;
 mod usage;
 
 use std::sync::Arc;

@@ -244,6 +244,14 @@ impl Bench {
         self.fake.lock().unwrap().asked.iter().filter(|(_, asked, ..)| asked.ends_with(path)).count()
     }
 
+    /// What the audit trail of acme says of deeds of this name, oldest first.
+    pub(super) async fn written(&self, deed: &str) -> Vec<String> {
+        let acme = TenantId::parse("acme").unwrap();
+        let events = self.services.signin.audit.list(&acme, None, 100).await.unwrap();
+        let of = events.iter().rev().filter(|written| written.event.deed.name() == deed);
+        of.map(|written| written.event.detail.clone()).collect()
+    }
+
     /// The portal, with an extra address that signs in (`/test/sign-in/{name}/{role}`).
     pub(super) async fn portal(&self) -> Site {
         let (sites, sessions, guard) = (self.sites.clone(), self.sessions.clone(), self.guard.clone());
