@@ -93,9 +93,9 @@ impl Credentials {
         let clients = self.directory.of(tenant)?;
         let credential = match clients.public_auth {
             PublicAuth::None => Credential::None,
-            PublicAuth::Sk => self.vault.active(tenant).await?.into_iter().next().map_or(Credential::None, |(about, key)| {
+            PublicAuth::Sk => self.vault.active(tenant).await?.first().map_or(Credential::None, |(about, key)| {
                 self.vault.count_use(tenant, &about.id);
-                Credential::ServerKey(key)
+                Credential::ServerKey(key.clone())
             }),
         };
         Ok((clients.service.clone(), Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English }))
@@ -113,8 +113,8 @@ impl Credentials {
         F: Future<Output = Result<T, UpstreamError>>,
     {
         let mut refused = None;
-        for (about, key) in self.vault.active(tenant).await? {
-            let (service, call) = self.with_key(tenant, request_id, key)?;
+        for (about, key) in self.vault.active(tenant).await?.iter() {
+            let (service, call) = self.with_key(tenant, request_id, key.clone())?;
             self.vault.count_use(tenant, &about.id);
             match work(service, call).await {
                 Err(error) if error.kind == Kind::Unauthorized => refused = Some(error),

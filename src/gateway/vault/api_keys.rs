@@ -72,16 +72,27 @@ struct Proof {
     number: u32,
     key: [u8; 32],
     hash: [u8; 32],
+    /// What its uses are counted under, by [`use_of`]; made when it is read.
+    #[serde(skip)]
+    used_as: String,
 }
 
 impl Proof {
     fn of(secret: &str, number: u32) -> Result<Self, Unavailable> {
         let key = random::bytes::<32>().map_err(no_randomness)?;
-        Ok(Self { number, key, hash: keyed(&key, secret.as_bytes()) })
+        Ok(Self { number, key, hash: keyed(&key, secret.as_bytes()), used_as: String::new() })
     }
 
     fn fits(&self, secret: &str) -> bool {
         same(&keyed(&self.key, secret.as_bytes()), &self.hash)
+    }
+}
+
+impl From<Held> for Issued {
+    fn from(held: Held) -> Self {
+        let id = &held.about.id;
+        let proofs = held.proofs.into_iter().map(|proof| Proof { used_as: use_of(id, proof.number), ..proof }).collect();
+        Self { about: Arc::new(held.about), proofs }
     }
 }
 
@@ -186,7 +197,7 @@ impl IssuedKeys {
         let Some(text) = KeyText::read(text.expose()) else { return Err(unknown) };
         let read = async || {
             let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
-            Ok(held.into_iter().map(|Held { about, proofs }| Issued { about: Arc::new(about), proofs }).collect())
+            Ok(held.into_iter().map(Issued::from).collect())
         };
         let all = self.copies.get(tenant, read).await.map_err(|error| {
             tracing::warn!(%tenant, %error, "API keys cannot be looked at");
@@ -204,7 +215,7 @@ impl IssuedKeys {
         if !issued.about.networks.allows(address) {
             return refused(KeyRefusal::Network);
         }
-        self.usage.note(tenant, &use_of(text.id, proof.number));
+        self.usage.note(tenant, &proof.used_as);
         Ok(Arc::clone(&issued.about))
     }
 

@@ -174,7 +174,7 @@ impl ServerKeys {
 
     /// The active keys with their secrets, for calls to the service: the first is used, and the second when the service
     /// answers 401 to it. At most a second old.
-    pub(in crate::gateway) async fn active(&self, tenant: &TenantId) -> Result<Vec<(ServerKey, Secret)>, VaultError> {
+    pub(in crate::gateway) async fn active(&self, tenant: &TenantId) -> Result<Arc<Vec<(ServerKey, Secret)>>, VaultError> {
         let read = async || {
             let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
             let mut active: Vec<_> = held.iter().filter(|held| held.about.active).map(reveal).collect();
@@ -182,7 +182,7 @@ impl ServerKeys {
             active.truncate(ACTIVE);
             Ok(active)
         };
-        Ok(self.copies.get(tenant, read).await?.to_vec())
+        self.copies.get(tenant, read).await
     }
 
     /// Any key with its secret, for a test call to the service before it is made active.

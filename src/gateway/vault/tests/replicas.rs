@@ -128,3 +128,16 @@ async fn calls(bench: &Bench) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("total_commands_processed:"));
     line.unwrap().trim().parse().unwrap()
 }
+
+#[tokio::test]
+#[ignore = "a measurement: run it alone and with optimisation"]
+async fn what_a_verified_key_costs() {
+    let bench = Bench::file();
+    let keys = IssuedKeys::new(&parts(&bench));
+    let (_, text) = create(&keys).await;
+    let began = std::time::Instant::now();
+    for _ in 0..100_000 {
+        keys.verify(&acme(), &text, here()).await.unwrap();
+    }
+    println!("{:?} for each", began.elapsed() / 100_000);
+}
