@@ -19,6 +19,7 @@ pub struct Gateway {
     pub limits: Limits,
     pub drafts: Drafts,
     pub audit: Audit,
+    pub vault: Vault,
     pub operations: Operations,
     /// By tenant id.
     pub tenants: BTreeMap<String, Tenant>,
@@ -106,6 +107,27 @@ pub struct Audit {
     pub strangers_per_minute: NonZeroU32,
     /// Records that are sealed anew in a minute after a change of the sealing key.
     pub resealed_per_minute: NonZeroU32,
+}
+
+/// Server keys and API keys.
+#[derive(Clone, Debug)]
+pub struct Vault {
+    /// How long keys that were read are believed without looking again; 0 looks each time.
+    pub copy_ms: u64,
+    /// Uses of keys are written down this often.
+    pub use_seconds: u64,
+    /// Days of which the number of uses is kept.
+    pub use_days: u32,
+    /// Server keys a tenant may have.
+    pub server_keys: usize,
+    /// API keys a tenant may have.
+    pub api_keys: usize,
+    /// Days an API key may be good for.
+    pub api_key_days: u32,
+    /// Networks that one API key may be bound to.
+    pub api_key_networks: usize,
+    /// Refused API keys that are written down for each tenant and minute.
+    pub refusals_per_minute: NonZeroU32,
 }
 
 /// What operators ask.

@@ -15,6 +15,7 @@ use super::keyring::{self, KeyCounts, Keyring};
 use super::services::Services;
 use super::services::accounts::Accounts;
 use super::services::api::{Api, ProxySettings};
+use super::services::api_keys::ApiKeys;
 use super::services::artifacts::Artifacts;
 use super::services::authority::Authority;
 use super::services::backchannel::BackChannel;
@@ -44,7 +45,7 @@ use super::services::uploads::Uploads;
 use super::session::{self, CookieSettings, Flows, ProviderSessions, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
 use super::store::{Layout, OpenError, RedisSettings, Store, Unavailable};
 use super::upstream::Transport;
-use super::vault::{Vault, VaultError};
+use super::vault::{self, IssuedKeys, ServerKeys, VaultError};
 use super::web::server::{Callers, Guard, Parts};
 use super::web::site::Sites;
 use crate::config::gateway::{Backend, Gateway as Settings, Store as StoreSettings, Tenant};
@@ -61,7 +62,8 @@ pub(in crate::gateway) struct Base<'a> {
     tenants: BTreeMap<TenantId, Tenant>,
     store: Store,
     ring: Arc<Ring>,
-    pub(in crate::gateway) vault: Vault,
+    pub(in crate::gateway) vault: ServerKeys,
+    issued: IssuedKeys,
     directory: Directory,
     audit: Audit,
     sessions: Sessions,
@@ -73,12 +75,19 @@ impl<'a> Base<'a> {
         let tenants = tenants(settings)?;
         let ring = Arc::new(ring(settings)?);
         let store = store(settings, clock, shutdown)?;
-        let vault = Vault::new(store.clone(), Arc::clone(&ring), clock.clone());
+        let keys = vault::Parts {
+            store: store.clone(),
+            ring: Arc::clone(&ring),
+            clock: clock.clone(),
+            settings: settings.vault.clone(),
+            shutdown: shutdown.clone(),
+        };
+        let (vault, issued) = (ServerKeys::new(&keys), IssuedKeys::new(&keys));
         let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
         let audit = audit(settings, (&store, &ring), clock, shutdown);
         let sessions = sessions((settings, &tenants), (&store, &ring), (clock, &audit), shutdown)?;
-        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions })
+        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions })
     }
 
     /// What agrees with the other replicas on the key that seals.
@@ -132,7 +141,7 @@ impl<'a> Base<'a> {
         if !self.vault.list(tenant).await?.is_empty() {
             return Ok(());
         }
-        match self.vault.add(tenant, "From the settings".into(), key.clone(), "Settings".into()).await {
+        match self.vault.add_active(tenant, "From the settings".into(), key.clone(), "Settings".into()).await {
             Ok(_) | Err(VaultError::Duplicate) => Ok(()),
             Err(error) => Err(error),
         }
@@ -160,7 +169,7 @@ fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock
 }
 
 fn services(base: &Base<'_>, credentials: Credentials) -> Services {
-    let Base { settings, clock, shutdown, tenants, store, ring, vault, directory, audit, sessions } = base;
+    let Base { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let provider_sessions = ProviderSessions::new(store.clone(), absolute(settings));
     let refresh = refresh(settings);
@@ -173,6 +182,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
+        api_keys: ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault),
         artifacts: Artifacts::new(drafts.clone()),
         authority: Authority::new(credentials.clone(), sessions.clone()),
         backchannel: BackChannel {
@@ -193,11 +203,11 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         groups: Groups::new(tasks.clone(), settings.limits.group_files),
         health: Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() },
         home: Home::new(tasks.clone()),
-        keys: Keys::new(credentials.clone(), vault.clone()),
+        keys: Keys::new(credentials.clone(), vault.clone(), audit.clone()),
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone()),
-        share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), &settings.limits),
+        share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), &settings.limits),
         shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
         signin: signin(base, tokens, provider_sessions, refresh.default_lifetime),
         tasks,

@@ -40,6 +40,22 @@ pub fn hex_id() -> Result<String, Unavailable> {
     Ok(hex(&bytes::<16>()?))
 }
 
+/// `count` random characters of `0-9A-Za-z`, each as likely as any other: 5.95 bits each.
+///
+/// # Errors
+/// See [`bytes()`].
+pub fn letters(count: usize) -> Result<String, Unavailable> {
+    const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut out = String::with_capacity(count);
+    while out.len() < count {
+        // A byte above the last whole round of 62 would make the first letters likelier.
+        let fair = bytes::<32>()?.into_iter().filter(|byte| *byte < 248);
+        let letters = fair.filter_map(|byte| LETTERS.get(usize::from(byte % 62)).map(|letter| char::from(*letter)));
+        out.extend(letters.take(count - out.len()));
+    }
+    Ok(out)
+}
+
 /// The operating system gave no randomness.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the operating system gave no randomness")]

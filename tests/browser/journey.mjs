@@ -7,7 +7,7 @@ import { look } from './look.mjs';
 import { signIn, signOut } from './signin.mjs';
 import { readParts, readTask, startScan } from './scan.mjs';
 import { createShare, openShare } from './share.mjs';
-import { errorPages, keys, otherCompany, taskFilters } from './rest.mjs';
+import { apiKeys, errorPages, keys, otherCompany, taskFilters } from './rest.mjs';
 
 const [portal, demoPath] = process.argv.slice(2);
 if (!demoPath) throw new Error('usage: node journey.mjs PORTAL_URL PATH_OF_DEMO_JSON');
@@ -44,6 +44,7 @@ try {
   const single = await createShare(page, finding, 'Share this finding', 'share-finding', watch);
   step('shared');
   await keys(page, portal, demo.tenants.acme.sk, watch);
+  await apiKeys(page, portal, watch);
   for (const scripts of [false, true]) {
     await openShare(fresh, report, { name: 'shared-report', hasReport: true, scripts, watch });
   }

@@ -24,6 +24,43 @@ export async function keys(page, portal, sk, watch) {
   await page.getByRole('link', { name: 'Keep it' }).click();
 }
 
+/** A key for a program: created, rotated and revoked, with its text on the screen twice and never again. */
+export async function apiKeys(page, portal, watch) {
+  await page.goto(`${portal}/admin/keys`);
+  await page.getByRole('link', { name: 'New API key' }).click();
+  await look(page, 'api-key-new', watch);
+  watch.expect(422);
+  await page.getByLabel('Label').fill('Build server, workshop');
+  await page.getByLabel('Days until it expires').fill('9999');
+  await page.getByLabel('Networks it may come from').fill('192.0.2.0/24\n2001:db8::/32');
+  await page.getByText('Single operations').click();
+  await page.getByLabel('deleteTasks').check();
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('alert').waitFor();
+  await look(page, 'api-key-refused', watch);
+  await page.getByLabel('Days until it expires').fill('90');
+  await page.getByRole('button', { name: 'Create the key' }).click();
+  await page.getByRole('heading', { name: 'API key created' }).waitFor();
+  const first = await page.locator('#api-key').textContent();
+  assert.match(first, /^cdk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/, 'scanners for leaked keys look for this form');
+  await look(page, 'api-key-created', watch);
+  await page.getByRole('link', { name: 'To the keys' }).click();
+  assert.ok(!(await page.content()).includes(first), 'a key is never shown again');
+  await page.getByRole('link', { name: /^Rotate/ }).click();
+  await look(page, 'api-key-rotate', watch);
+  await page.getByLabel('In an hour').check();
+  await page.getByRole('button', { name: 'Rotate the key' }).click();
+  await page.getByRole('heading', { name: 'API key rotated' }).waitFor();
+  assert.notEqual(await page.locator('#api-key').textContent(), first);
+  await look(page, 'api-key-rotated', watch);
+  await page.getByRole('link', { name: 'To the keys' }).click();
+  await look(page, 'keys-with-api-key', watch);
+  await page.getByRole('link', { name: /^Revoke/ }).click();
+  await look(page, 'api-key-revoke', watch);
+  await page.getByRole('button', { name: 'Revoke the key' }).click();
+  await page.getByText('No API key yet').waitFor();
+}
+
 export async function taskFilters(page, portal, task, watch) {
   await page.goto(portal);
   await look(page, 'home', watch);

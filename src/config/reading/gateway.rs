@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use crate::config::checks;
 use crate::config::gateway::{
     Audit, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth, SealingKey,
-    Server, Service, Session, Tenant, TenantApi, Upstream,
+    Server, Service, Session, Tenant, TenantApi, Upstream, Vault,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -32,6 +32,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         limits: section.table("limits", limits),
         drafts: section.table("drafts", drafts),
         audit: section.table("audit", audit),
+        vault: section.table("vault", vault),
         operations: section.table("operations", operations),
         tenants: section.each("tenants", &defaults, tenant),
     };
@@ -87,6 +88,19 @@ fn audit(section: &mut Section<'_>) -> Audit {
         waiting: section.number("waiting", 1..=1_000_000),
         strangers_per_minute: NonZeroU32::new(section.number("strangers_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
         resealed_per_minute: NonZeroU32::new(section.number("resealed_per_minute", 1..=1_000_000)).unwrap_or(NonZeroU32::MIN),
+    }
+}
+
+fn vault(section: &mut Section<'_>) -> Vault {
+    Vault {
+        copy_ms: section.number("copy_ms", 0..=1000),
+        use_seconds: section.number("use_seconds", 1..=3600),
+        use_days: section.number("use_days", 1..=366),
+        server_keys: section.number("server_keys", 1..=1000),
+        api_keys: section.number("api_keys", 1..=10_000),
+        api_key_days: section.number("api_key_days", 1..=3660),
+        api_key_networks: section.number("api_key_networks", 1..=1000),
+        refusals_per_minute: NonZeroU32::new(section.number("refusals_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
     }
 }
 

@@ -25,6 +25,10 @@ pub(in crate::gateway) enum Deed {
     RoleChanged,
     /// A change that another site started was refused.
     CrossSite,
+    /// An API key was created, rotated, revoked, or refused although its text was right; the detail says which, with its id.
+    ApiKey,
+    /// A server key was added, made active or inactive, or removed; the detail says which, with its id.
+    ServerKey,
     /// Another sealing key seals from now on, or records were sealed anew.
     KeyRotation,
     /// Events of strangers that were not written down one by one; the detail counts them by name.
@@ -43,6 +47,8 @@ impl Deed {
             Self::TenantMismatch => "tenant_mismatch",
             Self::RoleChanged => "role_changed",
             Self::CrossSite => "cross_site",
+            Self::ApiKey => "api_key",
+            Self::ServerKey => "server_key",
             Self::KeyRotation => "key_rotation",
             Self::LeftOut => "left_out",
         }

@@ -1,6 +1,7 @@
 //! Values and pure rules of the gateway: no I/O, no framework, no clock of its own.
 
 pub(in crate::gateway) mod account;
+pub(in crate::gateway) mod api_key;
 pub(in crate::gateway) mod api_path;
 pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod branding;
@@ -33,3 +34,4 @@ pub(in crate::gateway) mod stamp;
 pub(in crate::gateway) mod task;
 pub(in crate::gateway) mod tenant;
 pub(in crate::gateway) mod upgrade;
+pub(in crate::gateway) mod uses;

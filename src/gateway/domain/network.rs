@@ -37,6 +37,20 @@ impl Network {
     }
 }
 
+/// The network an address belongs to for limits and logs: IPv4 /24, IPv6 /48.
+pub(in crate::gateway) fn neighbourhood(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => {
+            let [a, b, c, _] = v4.octets();
+            format!("{a}.{b}.{c}.0/24")
+        }
+        IpAddr::V6(v6) => {
+            let [a, b, c, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}::/48")
+        }
+    }
+}
+
 /// The caller's address: `peer` unless it is a trusted proxy; then the right-most address of `X-Forwarded-For` that is
 /// not a trusted proxy itself. An entry that cannot be read ends the walk at the last good address.
 pub(in crate::gateway) fn client(peer: IpAddr, forwarded_for: &str, trusted: &[Network]) -> IpAddr {

@@ -18,12 +18,22 @@ pub(in crate::gateway) struct ServerKey {
     pub(in crate::gateway) created_at: Timestamp,
     /// Name of the administrator who added it.
     pub(in crate::gateway) created_by: Hostile,
-    /// Whether calls of the tenant use it. At most one does.
+    /// Whether calls of the tenant may use it. At most two are, so that one can take the other's place; the newest is used.
     pub(in crate::gateway) active: bool,
+    /// When it was made active last; keys of older records do not tell.
+    #[serde(default)]
+    pub(in crate::gateway) activated_at: Option<Timestamp>,
     /// The last test against the service.
     pub(in crate::gateway) last_tested: Option<KeyTest>,
-    /// When it was last used, to within a minute.
+    /// When it was last used, as records of an earlier version tell; see [`Uses`](super::uses::Uses).
     pub(in crate::gateway) last_used: Option<Timestamp>,
+}
+
+impl ServerKey {
+    /// What puts active keys in order: the newest is used.
+    pub(in crate::gateway) fn since(&self) -> Timestamp {
+        self.activated_at.unwrap_or(self.created_at)
+    }
 }
 
 /// Outcome of a test call with a server key.

@@ -127,6 +127,13 @@ pub(super) const METRICS: &[Metric] = &[
         "Changes that were not made because another place may have started them, by what showed it.",
     ),
     metric(
+        "cardea_api_key_total",
+        Kind::Counter,
+        &[label("outcome", &["accepted", "unknown", "expired", "network", "unavailable"])],
+        "API keys that came with requests, by whether they were good.",
+    ),
+    metric("cardea_sk_use_total", Kind::Counter, &[], "Calls to the scanning service with a tenant's server key."),
+    metric(
         "cardea_audit_lost_total",
         Kind::Counter,
         &[],

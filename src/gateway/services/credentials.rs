@@ -12,7 +12,7 @@ use crate::contract::reports::ReportLanguage;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{LoginId, TokenSource};
 use crate::gateway::upstream::{Call, Credential, Kind, ScanningService, UpstreamError};
-use crate::gateway::vault::Vault;
+use crate::gateway::vault::ServerKeys;
 use crate::platform::secret::Secret;
 
 /// Hands out clients with the right credential. Cheap to clone.
@@ -20,11 +20,11 @@ use crate::platform::secret::Secret;
 pub(in crate::gateway) struct Credentials {
     directory: Directory,
     tokens: TokenSource,
-    vault: Vault,
+    vault: ServerKeys,
 }
 
 impl Credentials {
-    pub(in crate::gateway) const fn new(directory: Directory, tokens: TokenSource, vault: Vault) -> Self {
+    pub(in crate::gateway) const fn new(directory: Directory, tokens: TokenSource, vault: ServerKeys) -> Self {
         Self { directory, tokens, vault }
     }
 
@@ -114,23 +114,35 @@ impl Credentials {
         let clients = self.directory.of(tenant)?;
         let credential = match clients.public_auth {
             PublicAuth::None => Credential::None,
-            PublicAuth::Sk => self.vault.active(tenant).await?.map_or(Credential::None, |(_, key)| Credential::ServerKey(key)),
+            PublicAuth::Sk => self.vault.active(tenant).await?.first().map_or(Credential::None, |(about, key)| {
+                self.vault.count_use(tenant, &about.id);
+                Credential::ServerKey(key.clone())
+            }),
         };
         Ok((clients.service.clone(), Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English }))
     }
 
-    /// The service and a call with the tenant's active server key; `None` when there is no active key.
-    pub(in crate::gateway) async fn server_key(
+    /// Runs `work` with the tenant's server key; `None` when no key is active. If the service answers 401, which says that it did
+    /// nothing, `work` runs once more with the other active key: that is how a key is replaced without a gap.
+    pub(in crate::gateway) async fn with_server_key<T, F>(
         &self,
         tenant: &TenantId,
         request_id: &str,
-    ) -> Result<Option<(ScanningService, Call)>, Error> {
-        let service = self.directory.of(tenant)?.service.clone();
-        let key = self.vault.active(tenant).await?;
-        Ok(key.map(|(_, key)| {
-            let credential = Credential::ServerKey(key);
-            (service, Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English })
-        }))
+        work: impl Fn(ScanningService, Call) -> F,
+    ) -> Result<Option<T>, Error>
+    where
+        F: Future<Output = Result<T, UpstreamError>>,
+    {
+        let mut refused = None;
+        for (about, key) in self.vault.active(tenant).await?.iter() {
+            let (service, call) = self.with_key(tenant, request_id, key.clone())?;
+            self.vault.count_use(tenant, &about.id);
+            match work(service, call).await {
+                Err(error) if error.kind == Kind::Unauthorized => refused = Some(error),
+                other => return Ok(Some(other?)),
+            }
+        }
+        refused.map_or(Ok(None), |error| Err(error.into()))
     }
 
     /// The service and a call with this server key, active or not: for testing it.

@@ -4,10 +4,13 @@ use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
 use crate::contract::tasks::Search;
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::Uses;
 use crate::gateway::upstream::Kind;
-use crate::gateway::vault::Vault;
+use crate::gateway::vault::ServerKeys;
 use crate::platform::hostile::Hostile;
 use crate::platform::secret::Secret;
 
@@ -20,7 +23,8 @@ pub(in crate::gateway) const LONGEST_LABEL: usize = 60;
 #[derive(Clone)]
 pub(in crate::gateway) struct Keys {
     credentials: Credentials,
-    vault: Vault,
+    vault: ServerKeys,
+    audit: Audit,
 }
 
 /// What the service said to a key.
@@ -30,23 +34,39 @@ pub(in crate::gateway) enum Verdict {
     Refused,
 }
 
+/// What became of a new key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Added {
+    /// It works and is the active one.
+    Active,
+    /// It works; another one is active.
+    Accepted,
+    /// The service does not accept it.
+    Refused,
+    /// The service could not be asked.
+    Untested,
+}
+
 impl Keys {
-    pub(in crate::gateway) const fn new(credentials: Credentials, vault: Vault) -> Self {
-        Self { credentials, vault }
+    pub(in crate::gateway) const fn new(credentials: Credentials, vault: ServerKeys, audit: Audit) -> Self {
+        Self { credentials, vault, audit }
     }
 
-    /// The keys of the administrator's tenant, oldest first.
-    pub(in crate::gateway) async fn list(&self, actor: &Actor) -> Result<Vec<ServerKey>, Error> {
-        Ok(self.vault.list(&actor.principal.tenant).await?)
+    /// The keys of the administrator's tenant with their uses, oldest first.
+    pub(in crate::gateway) async fn list(&self, actor: &Actor) -> Result<Vec<(ServerKey, Uses)>, Error> {
+        let tenant = &actor.principal.tenant;
+        let (keys, mut uses) = (self.vault.list(tenant).await?, self.vault.uses(tenant).await?);
+        Ok(keys.into_iter().map(|key| (uses.remove(&key.id).unwrap_or_default(), key)).map(|(uses, key)| (key, uses)).collect())
     }
 
     /// One key of the tenant.
     pub(in crate::gateway) async fn one(&self, actor: &Actor, id: &str) -> Result<ServerKey, Error> {
-        self.list(actor).await?.into_iter().find(|key| key.id == id).ok_or(Error::NotFound)
+        self.vault.list(&actor.principal.tenant).await?.into_iter().find(|key| key.id == id).ok_or(Error::NotFound)
     }
 
-    /// Keeps a new key and shows it to the service once. A service that cannot be reached does not stand in the way.
-    pub(in crate::gateway) async fn add(&self, actor: &Actor, label: &str, key: &Secret) -> Result<(), Error> {
+    /// Keeps a new key and shows it to the service once. Where no key is active, one that the service accepts becomes it. A
+    /// service that cannot be reached does not stand in the way; the key is not active then.
+    pub(in crate::gateway) async fn add(&self, actor: &Actor, label: &str, key: &Secret) -> Result<Added, Error> {
         let (label, text) = (label.trim(), key.expose().trim());
         if label.is_empty() || label.chars().count() > LONGEST_LABEL {
             return Err(Error::Invalid(format!("A label needs 1 to {LONGEST_LABEL} characters.")));
@@ -57,11 +77,20 @@ impl Keys {
         }
         let tenant = &actor.principal.tenant;
         let added = self.vault.add(tenant, Hostile::from(label), Secret::new(text), actor.principal.name.clone()).await?;
-        tracing::info!(key = added.id, fingerprint = added.fingerprint, by = actor.principal.key(), "a server key was added");
-        if let Err(error) = self.tested(tenant, &actor.request_id, &added.id).await {
-            tracing::info!(%error, "the new server key could not be tested");
+        self.note(actor, "added", &added.id);
+        match self.tested(tenant, &actor.request_id, &added.id).await {
+            Ok(Verdict::Refused) => Ok(Added::Refused),
+            Ok(Verdict::Accepted) if self.vault.active(tenant).await?.is_empty() => {
+                self.vault.activate(tenant, &added.id).await?;
+                self.note(actor, "activated", &added.id);
+                Ok(Added::Active)
+            }
+            Ok(Verdict::Accepted) => Ok(Added::Accepted),
+            Err(error) => {
+                tracing::info!(%error, "the new server key could not be tested");
+                Ok(Added::Untested)
+            }
         }
-        Ok(())
     }
 
     /// Asks the service for something harmless with the key and writes down what it said.
@@ -76,20 +105,32 @@ impl Keys {
             return Err(Error::Conflict(words.to_owned()));
         }
         self.vault.activate(&actor.principal.tenant, id).await?;
-        tracing::info!(key = id, by = actor.principal.key(), "a server key was made active");
+        self.note(actor, "activated", id);
+        Ok(())
+    }
+
+    /// Makes one of two active keys inactive.
+    pub(in crate::gateway) async fn deactivate(&self, actor: &Actor, id: &str) -> Result<(), Error> {
+        self.vault.deactivate(&actor.principal.tenant, id).await?;
+        self.note(actor, "deactivated", id);
         Ok(())
     }
 
     /// Deletes a key for good.
     pub(in crate::gateway) async fn remove(&self, actor: &Actor, id: &str) -> Result<(), Error> {
         let removed = self.vault.remove(&actor.principal.tenant, id).await?;
-        tracing::info!(key = removed.id, was_active = removed.active, by = actor.principal.key(), "a server key was removed");
+        self.note(actor, "removed", &removed.id);
         Ok(())
+    }
+
+    fn note(&self, actor: &Actor, what: &str, id: &str) {
+        self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::ServerKey, &format!("{what} {id}"))));
     }
 
     async fn tested(&self, tenant: &TenantId, request_id: &str, id: &str) -> Result<Verdict, Error> {
         let (_, key) = self.vault.reveal(tenant, id).await?;
         let (service, call) = self.credentials.with_key(tenant, request_id, key)?;
+        self.vault.count_use(tenant, id);
         let search = Search { page: Some(0), size: Some(1), ..Search::default() };
         let (verdict, words) = match service.search_tasks(&call, &search).await {
             Ok(_) => (Verdict::Accepted, "Accepted"),

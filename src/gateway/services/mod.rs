@@ -3,6 +3,7 @@
 
 pub(in crate::gateway) mod accounts;
 pub(in crate::gateway) mod api;
+pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod authority;
 pub(in crate::gateway) mod backchannel;
@@ -34,6 +35,7 @@ pub(in crate::gateway) mod signin;
 pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod uploads;
 
+use crate::gateway::domain::audit::Event;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::session::LoginId;
 
@@ -45,12 +47,21 @@ pub(in crate::gateway) struct Actor {
     pub(in crate::gateway) request_id: String,
 }
 
+impl Actor {
+    /// The event as one that this person caused in this request.
+    fn did(&self, event: Event) -> Event {
+        let request_id = Some(self.request_id.clone());
+        Event { request_id, ..event.by(&self.principal.key(), &self.login.public()) }
+    }
+}
+
 /// Everything the web may ask for. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Services {
     pub(in crate::gateway) chains: chains::Chains,
     pub(in crate::gateway) components: components::Components,
     pub(in crate::gateway) accounts: accounts::Accounts,
+    pub(in crate::gateway) api_keys: api_keys::ApiKeys,
     pub(in crate::gateway) artifacts: artifacts::Artifacts,
     pub(in crate::gateway) authority: authority::Authority,
     pub(in crate::gateway) backchannel: backchannel::BackChannel,

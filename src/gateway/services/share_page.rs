@@ -24,8 +24,7 @@ use crate::gateway::domain::finding::{Finding, FindingRow};
 use crate::gateway::domain::share::{self, Opened, PublicShare};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Count, Key, Store, Unavailable};
-use crate::gateway::upstream::{Kind, Report, UpstreamError};
-use crate::gateway::vault::Vault;
+use crate::gateway::upstream::{Call, Kind, Report, ScanningService, UpstreamError};
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
 use crate::platform::seal::Ring;
@@ -41,7 +40,6 @@ pub(in crate::gateway) struct SharePages {
     credentials: Credentials,
     guard: Guard,
     grants: Grants,
-    vault: Vault,
 }
 
 /// A share as somebody stands before it.
@@ -92,7 +90,6 @@ impl SharePages {
         credentials: Credentials,
         store: Store,
         ring: Arc<Ring>,
-        vault: Vault,
         limits: &Limits,
     ) -> Self {
         let guard = Guard {
@@ -103,7 +100,7 @@ impl SharePages {
             window: Duration::from_secs(limits.share_window_seconds),
         };
         let grants = Grants { store, ring, lifetime: Duration::from_secs(limits.share_grant_minutes.saturating_mul(60)) };
-        Self { credentials, guard, grants, vault }
+        Self { credentials, guard, grants }
     }
 
     /// How long a grant lasts.
@@ -244,20 +241,19 @@ impl SharePages {
             _ => return Err(Error::NotFound),
         };
         let tenant = &visit.place.tenant;
-        let Some((service, call)) = self.credentials.server_key(tenant, &visit.place.request_id).await? else {
-            return Ok(Content::Here(ReportFor::NoKey));
+        let ask = |service: ScanningService, call: Call| {
+            let task = task.clone();
+            async move { service.report(&call, &task, form).await }
         };
-        let report = match service.report(&call, &task, form).await {
-            Err(error) if matches!(error.kind, Kind::Unauthorized | Kind::Forbidden) => {
-                tracing::warn!(%tenant, %error, "the active server key gives no report");
-                return Ok(Content::Here(ReportFor::NoKey));
+        match self.credentials.with_server_key(tenant, &visit.place.request_id, ask).await {
+            Ok(Some(report)) => Ok(Content::Here(ReportFor::Stream(report, shared.project))),
+            Ok(None) => Ok(Content::Here(ReportFor::NoKey)),
+            Err(Error::Upstream(error)) if matches!(error.kind, Kind::Unauthorized | Kind::Forbidden) => {
+                tracing::warn!(%tenant, %error, "the active server keys give no report");
+                Ok(Content::Here(ReportFor::NoKey))
             }
-            other => other?,
-        };
-        if let Some((key, _)) = self.vault.active(tenant).await? {
-            self.vault.note_use(tenant, &key).await?;
+            Err(error) => Err(error),
         }
-        Ok(Content::Here(ReportFor::Stream(report, shared.project)))
     }
 }
 

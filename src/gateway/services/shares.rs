@@ -22,7 +22,7 @@ use crate::gateway::domain::share::ShareRow;
 use crate::gateway::domain::task::{Counts, Task};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store};
-use crate::gateway::vault::Vault;
+use crate::gateway::vault::ServerKeys;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::random;
 use crate::platform::seal::Ring;
@@ -44,7 +44,7 @@ pub(in crate::gateway) struct Shares {
     credentials: Credentials,
     store: Store,
     ring: Arc<Ring>,
-    vault: Vault,
+    vault: ServerKeys,
     clock: Clock,
 }
 
@@ -113,7 +113,7 @@ impl Shares {
         credentials: Credentials,
         store: Store,
         ring: Arc<Ring>,
-        vault: Vault,
+        vault: ServerKeys,
         clock: Clock,
     ) -> Self {
         Self { credentials, store, ring, vault, clock }
@@ -166,7 +166,7 @@ impl Shares {
             counts: found.counts.unwrap_or_default(),
             task: found,
             finding,
-            has_key: self.vault.active(&actor.principal.tenant).await?.is_some(),
+            has_key: !self.vault.active(&actor.principal.tenant).await?.is_empty(),
             days: days(self.clock.now()),
             once: random::id().map_err(|error| Error::Internal(error.to_string()))?,
         })

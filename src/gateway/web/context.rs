@@ -7,6 +7,7 @@ use actix_web::HttpMessage as _;
 use actix_web::HttpRequest;
 
 use super::site::Site;
+use crate::gateway::domain::network::neighbourhood;
 
 /// Kept in the extensions of a request.
 #[derive(Clone)]
@@ -34,7 +35,7 @@ impl Context {
 
     /// The network the caller belongs to for limits and logs: IPv4 /24, IPv6 /48.
     pub(in crate::gateway) fn network(&self) -> String {
-        network(self.client)
+        neighbourhood(self.client)
     }
 }
 
@@ -42,21 +43,4 @@ impl Context {
 /// pattern fits is taken by its beginning.
 pub(in crate::gateway) fn is_public(request: &HttpRequest) -> bool {
     request.match_pattern().map_or_else(|| request.path().starts_with("/s/"), |pattern| pattern.starts_with("/s/"))
-}
-
-/// IPv4 /24, IPv6 /48.
-pub(super) fn network(address: IpAddr) -> String {
-    match address {
-        IpAddr::V4(v4) => {
-            let [a, b, c, _] = v4.octets();
-            format!("{a}.{b}.{c}.0/24")
-        }
-        IpAddr::V6(v6) => {
-            if let Some(v4) = v6.to_ipv4_mapped() {
-                return network(IpAddr::V4(v4));
-            }
-            let [a, b, c, ..] = v6.segments();
-            format!("{a:x}:{b:x}:{c:x}::/48")
-        }
-    }
 }

@@ -42,6 +42,10 @@ pub(in crate::gateway) enum Flash {
     GroupDeleted,
     ShareEnded,
     KeyAdded,
+    KeyNotAccepted,
+    KeyUntested,
+    KeyDeactivated,
+    ApiKeyRevoked,
     KeyActivated,
     KeyRemoved,
     KeyWorks,
@@ -55,7 +59,7 @@ pub(in crate::gateway) enum Flash {
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 18] = [
+    const ALL: [(Self, &'static str, &'static str); 22] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -68,6 +72,18 @@ impl Flash {
         (Self::GroupDeleted, "group-deleted", "All tasks of the group, their findings and their shares were deleted."),
         (Self::ShareEnded, "share-ended", "The share has ended. Its link opens nothing any more."),
         (Self::KeyAdded, "key-added", "The server key was added. It is kept sealed and is not shown again."),
+        (
+            Self::KeyNotAccepted,
+            "key-not-accepted",
+            "The server key was kept, but the scanning service does not accept it, so it is not active.",
+        ),
+        (
+            Self::KeyUntested,
+            "key-untested",
+            "The server key was kept, but the scanning service could not be asked about it. Test it before you make it active.",
+        ),
+        (Self::KeyDeactivated, "key-deactivated", "The server key is no longer active."),
+        (Self::ApiKeyRevoked, "api-key-revoked", "The API key was revoked. Within a second nothing lets it in any more."),
         (Self::KeyActivated, "key-activated", "The server key is now the active one."),
         (Self::KeyRemoved, "key-removed", "The server key was removed."),
         (Self::KeyWorks, "key-works", "The scanning service accepted the server key."),

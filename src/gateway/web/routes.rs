@@ -3,7 +3,7 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, artifacts, assets, backchannel, chains, components, diagnostics, drafts, findings, groups, home, keys, launch,
+    accounts, api_keys, artifacts, assets, backchannel, chains, components, diagnostics, drafts, findings, groups, home, keys, launch,
     live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
@@ -20,6 +20,7 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     sharing(config);
     shared(config);
     server_keys(config);
+    issued_keys(config);
     own_and_all_sessions(config);
 }
 
@@ -68,7 +69,25 @@ fn server_keys(config: &mut ServiceConfig) {
         .service(web::resource(urls::KEYS).route(web::get().to(keys::list)).route(web::post().to(keys::add)))
         .service(web::resource(urls::KEY_TEST).route(web::post().to(keys::test)))
         .service(web::resource(urls::KEY_ACTIVATE).route(web::post().to(keys::activate)))
+        .service(web::resource(urls::KEY_DEACTIVATE).route(web::post().to(keys::deactivate)))
         .service(web::resource(urls::KEY_REMOVE).route(web::post().to(keys::remove)));
+}
+
+/// Keys issued here, for programs; their list is on the page of the server keys.
+fn issued_keys(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::API_KEYS).route(web::post().to(api_keys::create)))
+        .service(web::resource(urls::API_KEYS_NEW).route(web::get().to(api_keys::new)))
+        .service(
+            web::resource(urls::API_KEY_ROTATE)
+                .route(web::get().to(api_keys::ask_rotate))
+                .route(web::post().to(api_keys::rotate)),
+        )
+        .service(
+            web::resource(urls::API_KEY_REVOKE)
+                .route(web::get().to(api_keys::ask_revoke))
+                .route(web::post().to(api_keys::revoke)),
+        );
 }
 
 fn own_and_all_sessions(config: &mut ServiceConfig) {

@@ -69,6 +69,11 @@ pub(in crate::gateway) const KEYS: &str = "/admin/keys";
 pub(in crate::gateway) const KEY_TEST: &str = "/admin/keys/{key}/test";
 pub(in crate::gateway) const KEY_ACTIVATE: &str = "/admin/keys/{key}/activate";
 pub(in crate::gateway) const KEY_REMOVE: &str = "/admin/keys/{key}/remove";
+pub(in crate::gateway) const KEY_DEACTIVATE: &str = "/admin/keys/{key}/deactivate";
+pub(in crate::gateway) const API_KEYS: &str = "/admin/api-keys";
+pub(in crate::gateway) const API_KEYS_NEW: &str = "/admin/api-keys/new";
+pub(in crate::gateway) const API_KEY_ROTATE: &str = "/admin/api-keys/{key}/rotate";
+pub(in crate::gateway) const API_KEY_REVOKE: &str = "/admin/api-keys/{key}/revoke";
 /// `?touch=false` does not count as use.
 pub(in crate::gateway) const SESSION: &str = "/session";
 pub(in crate::gateway) const OWN_SESSIONS: &str = "/account/sessions";
@@ -104,6 +109,9 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     SHARES,
     SHARES_NEW,
     KEYS,
+    API_KEYS_NEW,
+    API_KEY_ROTATE,
+    API_KEY_REVOKE,
     OWN_SESSIONS,
     ALL_SESSIONS,
     TASK_DOWNLOADS,
@@ -251,6 +259,18 @@ pub(in crate::gateway) fn key_activate(id: &str) -> String {
 
 pub(in crate::gateway) fn key_remove(id: &str) -> String {
     fill(KEY_REMOVE, &[id])
+}
+
+pub(in crate::gateway) fn key_deactivate(id: &str) -> String {
+    fill(KEY_DEACTIVATE, &[id])
+}
+
+pub(in crate::gateway) fn api_key_rotate(id: &str) -> String {
+    fill(API_KEY_ROTATE, &[id])
+}
+
+pub(in crate::gateway) fn api_key_revoke(id: &str) -> String {
+    fill(API_KEY_REVOKE, &[id])
 }
 
 pub(in crate::gateway) fn own_session_end(id: &str) -> String {

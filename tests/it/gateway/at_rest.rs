@@ -102,15 +102,22 @@ async fn the_main_job_on_redis_leaves_no_key_code_and_cookie_there() {
     let fields = [("csrf", &*page.hidden("csrf")), ("label", "second"), ("key", second)];
     let added = alice.post(&format!("{}/admin/keys", demo.portal), &fields).await;
     assert!(added.status.is_redirection() || added.status == 200, "{}: {}", added.status, added.text());
+    let form = alice.get(&format!("{}/admin/api-keys/new", demo.portal)).await;
+    let once = form.hidden("once");
+    let fields = [("csrf", &*form.hidden("csrf")), ("once", &once), ("label", "build"), ("group", "read"), ("days", "9")];
+    let issued = alice.post(&format!("{}/admin/api-keys", demo.portal), &fields).await.text();
+    let issued = issued.split("id=\"api-key\">").nth(1).expect("a new key").split('<').next().expect("its end").to_owned();
     let sheet = demo.sheet();
-    let mut secrets = vec![second.to_owned(), code.clone(), "alice@acme.example".to_owned(), visitor.share_cookie("localhost").1];
+    let mut secrets = vec![issued[17..].to_owned(), issued];
+    secrets.extend([second.to_owned(), code.clone(), "alice@acme.example".to_owned(), visitor.share_cookie("localhost").1]);
     for tenant in ["acme", "globex"] {
         secrets.extend(["client_secret", "sk"].map(|name| sheet["tenants"][tenant][name].as_str().unwrap().to_owned()));
     }
     secrets.extend(of_cookie(&alice, "localhost"));
     let dump = eventually("the vault", async || {
         let dump = redis.dump().await;
-        dump.windows(11).any(|window| window == b"server-keys").then_some(dump)
+        let holds = |kind: &[u8]| dump.windows(kind.len()).any(|window| window == kind);
+        (holds(b"server-keys") && holds(b"api-keys")).then_some(dump)
     })
     .await;
     holds_none("Redis", &dump, &secrets);

@@ -149,15 +149,33 @@ async fn a_sign_in_returns_to_pages_of_this_portal_only() {
 }
 
 #[tokio::test]
-async fn server_keys_are_for_administrators() {
+async fn keys_are_for_administrators() {
     let demo = Demo::start();
     let mut bob = Browser::new();
     let home = bob.sign_in(&demo.portal, "bob").await;
     assert!(home.links("href", "/admin/keys").is_empty());
     let csrf = home.hidden("csrf");
     assert_eq!(bob.get(&format!("{}/admin/keys", demo.portal)).await.status, 403);
-    for path in ["/admin/keys", "/admin/keys/any/test", "/admin/keys/any/activate", "/admin/keys/any/remove"] {
-        let fields = [("csrf", csrf.as_str()), ("label", "mine"), ("key", "sk-0123456789"), ("confirm", "yes")];
+    for path in [
+        "/admin/keys",
+        "/admin/keys/any/test",
+        "/admin/keys/any/activate",
+        "/admin/keys/any/deactivate",
+        "/admin/keys/any/remove",
+        "/admin/api-keys",
+        "/admin/api-keys/any/rotate",
+        "/admin/api-keys/any/revoke",
+    ] {
+        let fields = [
+            ("csrf", csrf.as_str()),
+            ("label", "mine"),
+            ("key", "sk-0123456789"),
+            ("confirm", "yes"),
+            ("group", "read"),
+            ("days", "1"),
+            ("once", "0123456789abcdef"),
+            ("overlap", "0"),
+        ];
         let refused = bob.post(&format!("{}{path}", demo.portal), &fields).await;
         assert_eq!(refused.status, 403, "{path}: {}", refused.text());
     }
@@ -187,6 +205,8 @@ async fn pages_for_members_lead_strangers_to_sign_in_and_answer_programs_401() {
         "/tasks/new/aaaaaaaaaaaaaaaaaaaaaa/accounts",
         "/shares/new?task=4f",
         "/admin/keys",
+        "/admin/api-keys/new",
+        "/admin/api-keys/4f/rotate",
     ];
     for page in pages {
         let url = format!("{}{page}", demo.portal);

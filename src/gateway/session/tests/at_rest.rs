@@ -8,7 +8,9 @@ use crate::gateway::session::Flows;
 use crate::gateway::store::Key;
 use crate::gateway::store::tests::bench::{Bench, acme, globex};
 use crate::gateway::store::tests::on_both;
-use crate::gateway::vault::Vault;
+use crate::gateway::domain::api_key::{AllowList, Group, Scopes};
+use crate::gateway::vault::tests::parts;
+use crate::gateway::vault::{IssuedKeys, NewApiKey, ServerKeys};
 use crate::platform::secret::Secret;
 
 on_both! {
@@ -38,12 +40,20 @@ async fn no_secret_and_no_address_is_readable_at_rest(bench: Bench) {
         planted.extend([&begun.state, &begun.verifier, &begun.nonce, &begun.binding].map(|secret| secret.expose().to_owned()));
     }
     planted.push("planted-target".to_owned());
-    let vault = Vault::new(bench.store.clone(), ring(&["k1"]), bench.clock.clone());
+    let keys = parts(&bench);
+    let (vault, issued) = (ServerKeys::new(&keys), IssuedKeys::new(&keys));
     vault.add(&acme(), "planted-label".into(), Secret::new(SK), "planted-admin".into()).await.unwrap();
     planted.extend([SK, "planted-label", "planted-admin"].map(str::to_owned));
+    let scopes = Scopes::of(&[Group::Read], []);
+    let new = NewApiKey { label: "planted-program".into(), scopes, networks: AllowList::parse("203.0.113.77", 1).unwrap(), days: 1 };
+    let (key, text) = issued.create(&acme(), new, "planted-admin".into()).await.unwrap();
+    issued.verify(&acme(), &text, "203.0.113.77".parse().unwrap()).await.unwrap();
+    issued.flush().await;
+    planted.extend([key.id.clone(), "planted-program".to_owned(), "203.0.113.77".to_owned()]);
+    planted.extend([text.expose().to_owned(), text.expose()[17..].to_owned()]);
     // Proof that the search would find something.
     bench.store.put(&Key::new(&acme(), "control", "a"), b"planted-control".to_vec(), None).await.unwrap();
-    drop((site, flows, vault));
+    drop((site, flows, vault, issued));
     let bytes = bench.at_rest().await;
     let found = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(found("planted-control") && found("acme"));

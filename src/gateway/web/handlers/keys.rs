@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
-use crate::gateway::services::keys::Verdict;
+use crate::gateway::services::Actor;
+use crate::gateway::services::keys::{Added, Verdict};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Admin, Form, Path};
 use crate::gateway::web::page::{Flash, Page};
@@ -20,8 +21,14 @@ pub(in crate::gateway) async fn list(
     Admin(actor): Admin,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let keys = services.keys.list(&actor).await?;
-    page.show(&List::new(&page, &keys, Problem::default()))
+    show(&page, &services, &actor, Problem::default()).await
+}
+
+/// The page with both kinds of keys, with what was wrong with the form when something was.
+async fn show(page: &Page, services: &Services, actor: &Actor, problem: Problem) -> Result<HttpResponse, WebError> {
+    let (keys, issued) = (services.keys.list(actor).await?, services.api_keys.list(actor).await?);
+    let status = if problem.words.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    page.show_as(status, &List::new(page, (&keys, &issued), services.api_keys.bounds().use_days, problem))
 }
 
 #[derive(Deserialize)]
@@ -37,11 +44,11 @@ pub(in crate::gateway) async fn add(
     Form(new): Form<NewKey>,
 ) -> Result<HttpResponse, WebError> {
     match services.keys.add(&actor, &new.label, &new.key).await {
-        Ok(()) => Ok(page.go_with_news(urls::KEYS, Flash::KeyAdded)),
+        Ok(Added::Active | Added::Accepted) => Ok(page.go_with_news(urls::KEYS, Flash::KeyAdded)),
+        Ok(Added::Refused) => Ok(page.go_with_news(urls::KEYS, Flash::KeyNotAccepted)),
+        Ok(Added::Untested) => Ok(page.go_with_news(urls::KEYS, Flash::KeyUntested)),
         Err(Error::Invalid(words) | Error::Conflict(words)) => {
-            let keys = services.keys.list(&actor).await?;
-            let problem = Problem { words, label: new.label.into() };
-            page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &List::new(&page, &keys, problem))
+            show(&page, &services, &actor, Problem { words, label: new.label.into() }).await
         }
         Err(error) => Err(error.into()),
     }
@@ -73,6 +80,17 @@ pub(in crate::gateway) async fn activate(
 ) -> Result<HttpResponse, WebError> {
     services.keys.activate(&actor, &id).await?;
     Ok(page.go_with_news(urls::KEYS, Flash::KeyActivated))
+}
+
+pub(in crate::gateway) async fn deactivate(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+    Path(id): Path<String>,
+    _form: Form<Nothing>,
+) -> Result<HttpResponse, WebError> {
+    services.keys.deactivate(&actor, &id).await?;
+    Ok(page.go_with_news(urls::KEYS, Flash::KeyDeactivated))
 }
 
 #[derive(Deserialize)]

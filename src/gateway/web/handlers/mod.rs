@@ -1,6 +1,7 @@
 //! Extract, one service call, then a view or a redirect. Nothing else is decided here.
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod assets;
 pub(in crate::gateway) mod backchannel;

@@ -23,7 +23,7 @@ use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::Services;
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
-use crate::gateway::vault::Vault;
+use crate::gateway::vault::ServerKeys;
 use crate::gateway::web::error::see_other;
 use crate::gateway::web::middleware::request::Callers;
 use crate::gateway::web::middleware::{csrf, error_page, headers, request, tenant};
@@ -204,7 +204,7 @@ pub(super) struct Bench {
     pub(super) sites: Sites,
     guard: Guard,
     pub(super) tokens: Tokens,
-    pub(super) vault: Vault,
+    pub(super) vault: ServerKeys,
     _folder: tempfile::TempDir,
 }
 
@@ -242,6 +242,14 @@ impl Bench {
     /// How often the service was asked for something whose path ends so.
     pub(super) fn asked(&self, path: &str) -> usize {
         self.fake.lock().unwrap().asked.iter().filter(|(_, asked, ..)| asked.ends_with(path)).count()
+    }
+
+    /// What the audit trail of acme says of deeds of this name, oldest first.
+    pub(super) async fn written(&self, deed: &str) -> Vec<String> {
+        let acme = TenantId::parse("acme").unwrap();
+        let events = self.services.signin.audit.list(&acme, None, 100).await.unwrap();
+        let of = events.iter().rev().filter(|written| written.event.deed.name() == deed);
+        of.map(|written| written.event.detail.clone()).collect()
     }
 
     /// The portal, with an extra address that signs in (`/test/sign-in/{name}/{role}`).

@@ -2,6 +2,8 @@
 
 use super::bench::{Bench, Browser, GOOD_KEY, XSS};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::store::tests::bench::until;
+use crate::platform::secret::Secret;
 
 #[actix_web::test]
 async fn members_do_not_get_in() {
@@ -109,4 +111,56 @@ async fn one_tenant_never_sees_the_keys_of_another() {
     );
     let mut copied = Browser { cookies: alice.cookies.clone(), ..Browser::new("globex.example") };
     assert_eq!(copied.get(&portal, "/admin/keys").await.status, 303);
+}
+
+#[actix_web::test]
+async fn a_key_that_could_not_be_tested_is_kept_and_not_used() {
+    let bench = Bench::new();
+    let acme = TenantId::parse("acme").unwrap();
+    let portal = bench.portal().await;
+    let mut alice = Browser::new("acme.example");
+    alice.get(&portal, "/test/sign-in/alice/admin").await;
+    let csrf = alice.get(&portal, "/admin/keys").await.field("csrf");
+    bench.fake.lock().unwrap().broken = Some(503);
+    assert_eq!(alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "one"), ("key", GOOD_KEY)]).await.status, 303);
+    let list = alice.get(&portal, "/admin/keys").await;
+    list.is_clean();
+    assert!(list.body.contains("could not be asked about it") && list.body.contains("No key is active"), "{}", list.body);
+    assert!(bench.vault.active(&acme).await.unwrap().is_empty());
+    bench.fake.lock().unwrap().broken = None;
+    let id = bench.vault.list(&acme).await.unwrap()[0].id.clone();
+    assert_eq!(alice.post(&portal, &format!("/admin/keys/{id}/activate"), &[("csrf", &csrf)]).await.status, 303);
+    assert_eq!(bench.vault.active(&acme).await.unwrap().len(), 1);
+    assert_eq!(
+        alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "two"), ("key", "sk-refused")]).await.status,
+        303
+    );
+    assert!(alice.get(&portal, "/admin/keys").await.body.contains("does not accept it, so it is not active"));
+}
+
+#[actix_web::test]
+async fn two_keys_are_active_while_one_takes_the_place_of_the_other_and_everything_is_written_down() {
+    let bench = Bench::new();
+    let acme = TenantId::parse("acme").unwrap();
+    let portal = bench.portal().await;
+    let mut alice = Browser::new("acme.example");
+    alice.get(&portal, "/test/sign-in/alice/admin").await;
+    let csrf = alice.get(&portal, "/admin/keys").await.field("csrf");
+    let old = bench.vault.add_active(&acme, "old".into(), Secret::new("sk-old"), "Settings".into()).await.unwrap();
+    alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "new"), ("key", GOOD_KEY)]).await;
+    let new = bench.vault.list(&acme).await.unwrap()[1].id.clone();
+    let at = |id: &str, act: &str| format!("/admin/keys/{id}/{act}");
+    assert_eq!(alice.post(&portal, &at(&old.id, "deactivate"), &[("csrf", &csrf)]).await.status, 409, "it is the only one");
+    alice.post(&portal, &at(&new, "activate"), &[("csrf", &csrf)]).await;
+    let list = alice.get(&portal, "/admin/keys").await;
+    list.is_clean();
+    assert!(list.body.contains("Standby") && list.body.contains("2 calls in 30 days"), "{}", list.body);
+    assert_eq!(alice.post(&portal, &at(&old.id, "deactivate"), &[("csrf", "forged")]).await.status, 403);
+    assert_eq!(alice.post(&portal, &at(&old.id, "deactivate"), &[("csrf", &csrf)]).await.status, 303);
+    let active = bench.vault.active(&acme).await.unwrap();
+    assert_eq!(active.iter().map(|(key, _)| key.id.as_str()).collect::<Vec<_>>(), [new.as_str()]);
+    alice.post(&portal, &at(&old.id, "remove"), &[("csrf", &csrf), ("confirm", "yes")]).await;
+    let wanted = [("added", &new), ("activated", &new), ("deactivated", &old.id), ("removed", &old.id)];
+    let wanted: Vec<String> = wanted.into_iter().map(|(what, id)| format!("{what} {id}")).collect();
+    until("the audit trail", async || bench.written("server_key").await == wanted).await;
 }

@@ -10,7 +10,7 @@ use crate::config::gateway::Gateway as Settings;
 use crate::config::{Kind, Sources, load};
 use crate::gateway::build::Base;
 use crate::gateway::session::Tokens;
-use crate::gateway::vault::Vault;
+use crate::gateway::vault::ServerKeys;
 use crate::gateway::web::server::Parts;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -19,7 +19,7 @@ use crate::platform::shutdown::Shutdown;
 pub(super) struct Rig {
     pub(super) parts: Parts,
     pub(super) tokens: Tokens,
-    pub(super) vault: Vault,
+    pub(super) vault: ServerKeys,
 }
 
 /// A tenant on `http://{id}.example` at this scanning service.

@@ -84,13 +84,14 @@ async fn a_report_comes_with_the_key_of_the_company_and_only_for_report_shares()
     assert_eq!(without.status, 503);
 
     let acme = TenantId::parse("acme").unwrap();
-    bench.vault.add(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
+    bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
     let report = browser.get(&portal, "/s/whole/view/report?type=html").await;
     assert_eq!(report.status, 200, "{}", report.body);
     assert!(report.body.starts_with("report with type=html"));
     assert_eq!(report.header("content-security-policy"), "sandbox");
     assert!(report.header("content-disposition").starts_with("attachment; filename=\"report_"));
-    assert!(bench.vault.list(&acme).await.unwrap()[0].last_used.is_some());
+    let key = bench.vault.list(&acme).await.unwrap()[0].id.clone();
+    assert_eq!(bench.vault.uses(&acme).await.unwrap()[&key].total(), 1);
     assert_eq!(browser.get(&portal, "/s/whole/view/report?type=exe").await.status, 400);
     assert_eq!(browser.get(&portal, "/s/single/view/report?type=pdf").await.status, 404);
     assert_eq!(bench.asked("/v2/tasks/t1/report"), 1);
@@ -212,7 +213,7 @@ async fn a_key_that_is_not_accepted_any_more_never_sends_a_recipient_to_sign_in(
     let bench = Bench::new();
     bench.share("whole", "REPORT", None).await;
     let acme = TenantId::parse("acme").unwrap();
-    bench.vault.add(&acme, "old".into(), Secret::new("sk-revoked-at-the-service"), "alice".into()).await.unwrap();
+    bench.vault.add_active(&acme, "old".into(), Secret::new("sk-revoked-at-the-service"), "alice".into()).await.unwrap();
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
     browser.post(&portal, "/s/whole", &[]).await;
@@ -220,6 +221,24 @@ async fn a_key_that_is_not_accepted_any_more_never_sends_a_recipient_to_sign_in(
     report.is_clean();
     assert_eq!(report.status, 503);
     assert!(report.body.contains("/s/whole/view"));
+}
+
+#[actix_web::test]
+async fn while_a_key_is_replaced_the_other_active_one_serves_when_the_new_one_is_refused() {
+    let bench = Bench::new();
+    bench.share("whole", "REPORT", None).await;
+    let acme = TenantId::parse("acme").unwrap();
+    let good = bench.vault.add_active(&acme, "old".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
+    let new = Secret::new("sk-not-known-there-yet");
+    let new = bench.vault.add_active(&acme, "new".into(), new, "alice".into()).await.unwrap();
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/whole", &[]).await;
+    let report = browser.get(&portal, "/s/whole/view/report?type=html").await;
+    assert_eq!(report.status, 200, "{}", report.body);
+    assert_eq!(bench.asked("/v2/tasks/t1/report"), 2);
+    let uses = bench.vault.uses(&acme).await.unwrap();
+    assert_eq!((uses[&good.id].total(), uses[&new.id].total()), (1, 1), "each call is counted with its own key");
 }
 
 #[actix_web::test]

@@ -1,10 +1,13 @@
-//! Server keys as administrators see them: everything but the key.
+//! Server keys as administrators see them: everything but the key. The page lists the API keys too.
 
 use askama::Template;
 
+use super::api_keys;
 use super::layout::Chrome;
-use super::words::When;
+use super::words::{When, count};
 use crate::gateway::domain::server_key::ServerKey;
+use crate::gateway::domain::uses::Uses;
+use crate::gateway::services::api_keys::Listed;
 use crate::gateway::services::keys::{LONGEST_KEY, LONGEST_LABEL};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
@@ -23,6 +26,8 @@ pub(in crate::gateway) struct Problem {
 #[template(path = "keys/list.html")]
 pub(in crate::gateway) struct List {
     chrome: Chrome,
+    issued: Vec<api_keys::Row>,
+    new_api_key: &'static str,
     rows: Vec<Row>,
     has_active: bool,
     problem: String,
@@ -39,11 +44,17 @@ struct Row {
     created: When,
     created_by: String,
     active: bool,
+    /// Active behind a newer one.
+    standby: bool,
+    /// It can be made inactive, because another one is active.
+    spare: bool,
     test: Option<TestView>,
     used: When,
     was_used: bool,
+    uses: String,
     test_at: String,
     activate: String,
+    deactivate: String,
     remove: String,
 }
 
@@ -54,18 +65,41 @@ struct TestView {
 }
 
 impl List {
-    pub(in crate::gateway) fn new(page: &Page, keys: &[ServerKey], problem: Problem) -> Self {
-        let title = if problem.words.is_empty() { "Server keys" } else { "Error: server keys" };
+    /// `use_days`: days of which uses are counted.
+    pub(in crate::gateway) fn new(
+        page: &Page,
+        (keys, issued): (&[(ServerKey, Uses)], &[Listed]),
+        use_days: u32,
+        problem: Problem,
+    ) -> Self {
+        let title = if problem.words.is_empty() { "Keys" } else { "Error: keys" };
+        let active = || keys.iter().map(|(key, _)| key).filter(|key| key.active);
+        let newest = active().max_by_key(|key| key.since()).map(|key| &key.id);
+        let rows = keys.iter().map(|(key, uses)| Row {
+            standby: key.active && newest != Some(&key.id),
+            spare: key.active && active().count() > 1,
+            uses: uses_of(uses, use_days),
+            used: When::of(uses.last),
+            was_used: uses.last.is_some(),
+            ..Row::of(key)
+        });
         Self {
             chrome: page.chrome(title, "keys"),
-            rows: keys.iter().map(Row::of).collect(),
-            has_active: keys.iter().any(|key| key.active),
+            issued: issued.iter().map(|listed| api_keys::Row::of(listed, use_days)).collect(),
+            new_api_key: urls::API_KEYS_NEW,
+            rows: rows.collect(),
+            has_active: newest.is_some(),
             problem: problem.words,
             typed_label: problem.label.short(200),
             longest_key: LONGEST_KEY,
             longest_label: LONGEST_LABEL,
         }
     }
+}
+
+/// `340 calls in 30 days`.
+pub(super) fn uses_of(uses: &Uses, days: u32) -> String {
+    format!("{} in {}", count(uses.total(), "call", "calls"), count(u64::from(days), "day", "days"))
 }
 
 impl Row {
@@ -82,8 +116,12 @@ impl Row {
                 words: test.words.short(120),
                 at: When::of(Some(test.at)),
             }),
-            used: When::of(key.last_used),
-            was_used: key.last_used.is_some(),
+            standby: false,
+            spare: false,
+            used: When::of(None),
+            was_used: false,
+            uses: String::new(),
+            deactivate: urls::key_deactivate(&key.id),
             test_at: urls::key_test(&key.id),
             activate: urls::key_activate(&key.id),
             remove: urls::key_remove(&key.id),

@@ -4,6 +4,7 @@
 pub(in crate::gateway) use askama::Template as View;
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod chain_body;
 pub(in crate::gateway) mod chains;

@@ -1,0 +1,45 @@
+//! How often something was used, day by day.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::platform::clock::Timestamp;
+
+/// How often something was used, and when last; both about, because it is written down now and then only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Uses {
+    pub(in crate::gateway) last: Option<Timestamp>,
+    /// By day, counted from 1970-01-01 UTC.
+    pub(in crate::gateway) by_day: BTreeMap<i64, u64>,
+}
+
+impl Uses {
+    /// The day something happened on.
+    pub(in crate::gateway) const fn day(at: Timestamp) -> i64 {
+        at.seconds().div_euclid(86_400)
+    }
+
+    /// One more, now.
+    pub(in crate::gateway) fn note(&mut self, now: Timestamp) {
+        self.last = self.last.max(Some(now));
+        *self.by_day.entry(Self::day(now)).or_default() += 1;
+    }
+
+    /// Takes in what was counted elsewhere.
+    pub(in crate::gateway) fn merge(&mut self, other: &Self) {
+        self.last = self.last.max(other.last);
+        for (day, count) in &other.by_day {
+            *self.by_day.entry(*day).or_default() += count;
+        }
+    }
+
+    pub(in crate::gateway) fn total(&self) -> u64 {
+        self.by_day.values().sum()
+    }
+
+    /// On the day of `now`.
+    pub(in crate::gateway) fn today(&self, now: Timestamp) -> u64 {
+        self.by_day.get(&Self::day(now)).copied().unwrap_or(0)
+    }
+}

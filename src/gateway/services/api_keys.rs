@@ -1,0 +1,222 @@
+//! API keys of a tenant: its administrators issue, rotate and revoke them; programs come in with them. Every change, and every
+//! key that is refused although its text is right, is written down.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+
+use super::Actor;
+use super::error::Error;
+use crate::config::gateway::Vault as Settings;
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::api_key::{AllowList, ApiKey, Edition, Group, KeyRefusal, KeyText, Overlap, Scopes};
+use crate::gateway::domain::audit::{Deed, Event};
+use crate::gateway::domain::network::neighbourhood;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::Uses;
+use crate::gateway::store::{Key, Store};
+use crate::gateway::vault::{IssuedKeys, NewApiKey, Refused, use_of};
+use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::hostile::Hostile;
+use crate::platform::random;
+use crate::platform::secret::Secret;
+
+/// The longest label, in characters.
+pub(in crate::gateway) const LONGEST_LABEL: usize = 60;
+/// How long it is known that a form was sent.
+const FORM_KEPT: Duration = Duration::from_hours(24);
+
+/// The use cases. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct ApiKeys {
+    issued: IssuedKeys,
+    store: Store,
+    clock: Clock,
+    audit: Audit,
+    allowance: Arc<DefaultKeyedRateLimiter<TenantId>>,
+    bounds: Bounds,
+}
+
+/// What a new key may be at most.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gateway) struct Bounds {
+    pub(in crate::gateway) days: u32,
+    pub(in crate::gateway) networks: usize,
+    /// Days of which uses are counted.
+    pub(in crate::gateway) use_days: u32,
+}
+
+/// A key as it was asked for.
+pub(in crate::gateway) struct Wanted {
+    pub(in crate::gateway) label: String,
+    pub(in crate::gateway) groups: Vec<Group>,
+    /// Single operations by name.
+    pub(in crate::gateway) operations: Vec<String>,
+    /// As typed.
+    pub(in crate::gateway) networks: String,
+    pub(in crate::gateway) days: String,
+    /// Different for each form.
+    pub(in crate::gateway) once: String,
+}
+
+/// What became of a form.
+pub(in crate::gateway) enum Outcome {
+    /// The key and its text, which is nowhere else.
+    Made(ApiKey, Secret),
+    /// The form was sent before; its text was shown then.
+    AlreadyMade,
+}
+
+/// A key with what is known of its use.
+pub(in crate::gateway) struct Listed {
+    pub(in crate::gateway) key: ApiKey,
+    /// Of all its texts together.
+    pub(in crate::gateway) uses: Uses,
+    /// Earlier texts that still work, and when each was last used.
+    pub(in crate::gateway) overlapping: Vec<(Edition, Option<Timestamp>)>,
+    pub(in crate::gateway) is_over: bool,
+}
+
+impl ApiKeys {
+    pub(in crate::gateway) fn new(issued: IssuedKeys, (store, clock): (Store, Clock), audit: Audit, settings: &Settings) -> Self {
+        let allowance = Arc::new(RateLimiter::keyed(Quota::per_minute(settings.refusals_per_minute)));
+        let Settings { api_key_days: days, api_key_networks: networks, use_days, .. } = *settings;
+        let bounds = Bounds { days, networks, use_days };
+        Self { issued, store, clock, audit, allowance, bounds }
+    }
+
+    /// Whether a bearer credential wants to be an API key.
+    pub(in crate::gateway) fn looks_like_one(text: &str) -> bool {
+        KeyText::looks_like_one(text)
+    }
+
+    /// The key of this text, if it is good now and from this address. Its use is noted. A key that was revoked on any replica is
+    /// unknown within a second.
+    pub(in crate::gateway) async fn verify(
+        &self,
+        tenant: &TenantId,
+        text: &Secret,
+        address: IpAddr,
+    ) -> Result<Arc<ApiKey>, KeyRefusal> {
+        let verified = self.issued.verify(tenant, text, address).await;
+        let outcome = verified.as_ref().map_or_else(|refused| refused.why.name(), |_| "accepted");
+        metrics::counter!("cardea_api_key_total", "outcome" => outcome).increment(1);
+        verified.map_err(|Refused { why, key }| {
+            if let Some(key) = key.filter(|_| self.allowance.check_key(tenant).is_ok()) {
+                let event = Event::new(Deed::ApiKey, &format!("refused_{outcome} {}", key.id));
+                self.audit.record(tenant, Event { network: Some(neighbourhood(address)), ..event });
+            }
+            why
+        })
+    }
+
+    /// What a new key may be at most.
+    pub(in crate::gateway) const fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The keys of the administrator's tenant, oldest first.
+    pub(in crate::gateway) async fn list(&self, actor: &Actor) -> Result<Vec<Listed>, Error> {
+        let tenant = &actor.principal.tenant;
+        let (keys, uses) = (self.issued.list(tenant).await?, self.issued.uses(tenant).await?);
+        let now = self.clock.now();
+        let listed = keys.into_iter().map(|key| {
+            let of = |edition: &Edition| uses.get(&use_of(&key.id, edition.number));
+            let overlapping = key.overlapping(now).map(|edition| (edition.clone(), of(edition).and_then(|uses| uses.last)));
+            let overlapping = overlapping.collect();
+            let mut all = Uses::default();
+            uses.iter().filter(|(id, _)| id.split('.').next() == Some(&key.id)).for_each(|(_, uses)| all.merge(uses));
+            Listed { is_over: key.ends() <= now, uses: all, overlapping, key }
+        });
+        Ok(listed.collect())
+    }
+
+    /// One key of the tenant.
+    pub(in crate::gateway) async fn one(&self, actor: &Actor, id: &str) -> Result<Listed, Error> {
+        self.list(actor).await?.into_iter().find(|listed| listed.key.id == id).ok_or(Error::NotFound)
+    }
+
+    /// What a form carries so that it makes one key only.
+    pub(in crate::gateway) fn form() -> Result<String, Error> {
+        random::id().map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    /// Issues a key, at most one for each form.
+    pub(in crate::gateway) async fn create(&self, actor: &Actor, wanted: &Wanted) -> Result<Outcome, Error> {
+        let new = self.understood(wanted)?;
+        let by = actor.principal.name.clone();
+        let made = self.once(actor, &wanted.once, self.issued.create(&actor.principal.tenant, new, by)).await?;
+        self.told(actor, "created", made)
+    }
+
+    /// Makes another text for a key, at most one for each form. Earlier ones end after the overlap.
+    pub(in crate::gateway) async fn rotate(
+        &self,
+        actor: &Actor,
+        id: &str,
+        overlap: Overlap,
+        once: &str,
+    ) -> Result<Outcome, Error> {
+        let made = self.once(actor, once, self.issued.rotate(&actor.principal.tenant, id, overlap.time())).await?;
+        self.told(actor, &format!("rotated_{}", overlap.as_str()), made)
+    }
+
+    /// Takes a key back for good: within a second no replica lets it in.
+    pub(in crate::gateway) async fn revoke(&self, actor: &Actor, id: &str) -> Result<(), Error> {
+        let revoked = self.issued.revoke(&actor.principal.tenant, id).await?;
+        self.note(actor, "revoked", &revoked.id);
+        Ok(())
+    }
+
+    /// Does `work` unless this form did it before. When it comes to nothing, the form can be sent again.
+    async fn once<T, E: Into<Error>>(
+        &self,
+        actor: &Actor,
+        once: &str,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<Option<T>, Error> {
+        if !(16..=64).contains(&once.len()) {
+            return Err(Error::Invalid("The form is not complete. Load its page again.".to_owned()));
+        }
+        let form = Key::hashed(&actor.principal.tenant, "api-key-form", &format!("{}/{once}", actor.principal.key()));
+        if self.store.insert(&form, Vec::new(), Some(FORM_KEPT)).await?.is_none() {
+            return Ok(None);
+        }
+        match work.await {
+            Ok(made) => Ok(Some(made)),
+            Err(error) => {
+                // A store that is away now leaves a form that cannot be sent again: its page can be loaded anew.
+                let _ = self.store.delete(&form).await;
+                Err(error.into())
+            }
+        }
+    }
+
+    fn told(&self, actor: &Actor, what: &str, made: Option<(ApiKey, Secret)>) -> Result<Outcome, Error> {
+        let Some((key, text)) = made else { return Ok(Outcome::AlreadyMade) };
+        self.note(actor, what, &key.id);
+        Ok(Outcome::Made(key, text))
+    }
+
+    fn note(&self, actor: &Actor, what: &str, id: &str) {
+        self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::ApiKey, &format!("{what} {id}"))));
+    }
+
+    fn understood(&self, wanted: &Wanted) -> Result<NewApiKey, Error> {
+        let label = wanted.label.trim();
+        if label.is_empty() || label.chars().count() > LONGEST_LABEL {
+            return Err(Error::Invalid(format!("A label needs 1 to {LONGEST_LABEL} characters.")));
+        }
+        let scopes = Scopes::of(&wanted.groups, wanted.operations.iter().map(String::as_str));
+        if scopes.is_empty() {
+            return Err(Error::Invalid("Choose at least one thing that the key may do.".to_owned()));
+        }
+        let most = self.bounds.days;
+        let days = wanted.days.trim().parse().ok().filter(|days| (1..=most).contains(days));
+        let days = days.ok_or_else(|| Error::Invalid(format!("A key can be good for 1 to {most} days.")))?;
+        let networks = AllowList::parse(&wanted.networks, self.bounds.networks).map_err(Error::Invalid)?;
+        Ok(NewApiKey { label: Hostile::from(label), scopes, networks, days })
+    }
+}

@@ -1,0 +1,255 @@
+//! API keys that are issued here. Their text leaves once, in the answer to whoever created or rotated one; kept is a hash of
+//! its secret part under a random key of its own, inside of a sealed record.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::copies::Copies;
+use super::records::Records;
+use super::usage::{Ledger, Usage};
+use super::{Parts, VaultError};
+use crate::gateway::domain::api_key::{AllowList, ApiKey, ID, KeyRefusal, KeyText, SECRET, Scopes};
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::store::Unavailable;
+use crate::platform::clock::Clock;
+use crate::platform::digest::{keyed, same};
+use crate::platform::hostile::Hostile;
+use crate::platform::random;
+use crate::platform::secret::Secret;
+
+const KIND: &str = "api-keys";
+const CHANGED: &str = "api-keys-changed";
+/// Texts of one key that are good at the same time.
+const MOST_TEXTS: usize = 4;
+
+/// What a new key is to be.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct NewApiKey {
+    pub(in crate::gateway) label: Hostile,
+    pub(in crate::gateway) scopes: Scopes,
+    pub(in crate::gateway) networks: AllowList,
+    /// How long each of its texts is good for.
+    pub(in crate::gateway) days: u32,
+}
+
+/// Why a key was refused, and which it is when its text was right.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct Refused {
+    pub(in crate::gateway) why: KeyRefusal,
+    pub(in crate::gateway) key: Option<Arc<ApiKey>>,
+}
+
+/// The API keys of all tenants. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct IssuedKeys {
+    records: Records,
+    copies: Copies<Vec<Issued>>,
+    usage: Usage,
+    clock: Clock,
+    most: usize,
+}
+
+/// A key as it is at rest.
+#[derive(Clone, Serialize, Deserialize)]
+struct Held {
+    about: ApiKey,
+    proofs: Vec<Proof>,
+}
+
+/// A key as it is in memory.
+struct Issued {
+    about: Arc<ApiKey>,
+    proofs: Vec<Proof>,
+}
+
+/// What a secret is told by. It is random, 256 bits: nothing slower than a keyed hash is needed.
+#[derive(Clone, Serialize, Deserialize)]
+struct Proof {
+    /// The [`Edition`](crate::gateway::domain::api_key::Edition) it belongs to.
+    number: u32,
+    key: [u8; 32],
+    hash: [u8; 32],
+    /// What its uses are counted under, by [`use_of`]; made when it is read.
+    #[serde(skip)]
+    used_as: String,
+}
+
+impl Proof {
+    fn of(secret: &str, number: u32) -> Result<Self, Unavailable> {
+        let key = random::bytes::<32>().map_err(no_randomness)?;
+        Ok(Self { number, key, hash: keyed(&key, secret.as_bytes()), used_as: String::new() })
+    }
+
+    fn fits(&self, secret: &str) -> bool {
+        same(&keyed(&self.key, secret.as_bytes()), &self.hash)
+    }
+}
+
+impl From<Held> for Issued {
+    fn from(held: Held) -> Self {
+        let id = &held.about.id;
+        let proofs = held.proofs.into_iter().map(|proof| Proof { used_as: use_of(id, proof.number), ..proof }).collect();
+        Self { about: Arc::new(held.about), proofs }
+    }
+}
+
+impl IssuedKeys {
+    pub(in crate::gateway) fn new(parts: &Parts) -> Self {
+        Self {
+            records: Records { store: parts.store.clone(), ring: Arc::clone(&parts.ring), kind: KIND },
+            copies: Copies::new(CHANGED, parts.copy_life(), &parts.store, &parts.shutdown),
+            usage: Usage::new("api-key-use", parts),
+            clock: parts.clock.clone(),
+            most: parts.settings.api_keys,
+        }
+    }
+
+    /// Issues a key. Its text is in the answer and nowhere else.
+    pub(in crate::gateway) async fn create(
+        &self,
+        tenant: &TenantId,
+        new: NewApiKey,
+        by: Hostile,
+    ) -> Result<(ApiKey, Secret), VaultError> {
+        let (id, now) = (random::letters(ID).map_err(no_randomness)?, self.clock.now());
+        let secret = random::letters(SECRET).map_err(no_randomness)?;
+        let NewApiKey { label, scopes, networks, days } = new;
+        let mut about = ApiKey {
+            id: id.clone(),
+            label,
+            scopes,
+            networks,
+            days,
+            created_at: now,
+            created_by: by,
+            editions: Vec::new(),
+        };
+        let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO))?;
+        let held = Held { about: about.clone(), proofs: vec![proof] };
+        self.change(tenant, |all| {
+            if all.len() >= self.most {
+                return Err(VaultError::Full { most: self.most, kind: "API" });
+            }
+            all.push(held.clone());
+            Ok(())
+        })
+        .await?;
+        Ok((about, KeyText { id: &id, secret: &secret }.write()))
+    }
+
+    /// Makes another text for a key, good for as long as its first was. The earlier ones end after `overlap`.
+    pub(in crate::gateway) async fn rotate(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+        overlap: Duration,
+    ) -> Result<(ApiKey, Secret), VaultError> {
+        let (secret, now) = (random::letters(SECRET).map_err(no_randomness)?, self.clock.now());
+        let about = self
+            .change(tenant, |all| {
+                let held = find(all, id)?;
+                let number = held.about.rotate(now, overlap);
+                if held.about.editions.len() > MOST_TEXTS {
+                    return Err(VaultError::ManyTexts);
+                }
+                let Held { about, proofs } = held;
+                proofs.retain(|proof| about.editions.iter().any(|edition| edition.number == proof.number));
+                proofs.insert(0, Proof::of(&secret, number)?);
+                Ok(about.clone())
+            })
+            .await?;
+        Ok((about, KeyText { id, secret: &secret }.write()))
+    }
+
+    /// Takes a key back for good, with all its texts.
+    pub(in crate::gateway) async fn revoke(&self, tenant: &TenantId, id: &str) -> Result<ApiKey, VaultError> {
+        self.change(tenant, |all| {
+            let about = find(all, id)?.about.clone();
+            all.retain(|other| other.about.id != id);
+            Ok(about)
+        })
+        .await
+    }
+
+    /// The tenant's keys, oldest first.
+    pub(in crate::gateway) async fn list(&self, tenant: &TenantId) -> Result<Vec<ApiKey>, VaultError> {
+        let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
+        Ok(held.into_iter().map(|held| held.about).collect())
+    }
+
+    /// Uses of the tenant's keys, by [`use_of`].
+    pub(in crate::gateway) async fn uses(&self, tenant: &TenantId) -> Result<Ledger, VaultError> {
+        self.usage.of(tenant).await
+    }
+
+    /// The key of this text, if it is good now and from this address; its use is counted then. At most a second behind any
+    /// change, and without a look into the store most of the time, also for texts that are no key.
+    pub(in crate::gateway) async fn verify(
+        &self,
+        tenant: &TenantId,
+        text: &Secret,
+        address: IpAddr,
+    ) -> Result<Arc<ApiKey>, Refused> {
+        let unknown = Refused { why: KeyRefusal::Unknown, key: None };
+        let Some(text) = KeyText::read(text.expose()) else { return Err(unknown) };
+        let read = async || {
+            let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
+            Ok(held.into_iter().map(Issued::from).collect())
+        };
+        let all = self.copies.get(tenant, read).await.map_err(|error| {
+            tracing::warn!(%tenant, %error, "API keys cannot be looked at");
+            Refused { why: KeyRefusal::Unavailable, key: None }
+        })?;
+        let found = all.iter().find(|issued| issued.about.id == text.id);
+        let Some((issued, proof)) = found.and_then(|issued| Some((issued, proof_of(issued, text.secret)?))) else {
+            return Err(unknown);
+        };
+        let refused = |why| Err(Refused { why, key: Some(Arc::clone(&issued.about)) });
+        let now = self.clock.now();
+        if !issued.about.editions.iter().any(|edition| edition.number == proof.number && edition.ends > now) {
+            return refused(KeyRefusal::Expired);
+        }
+        if !issued.about.networks.allows(address) {
+            return refused(KeyRefusal::Network);
+        }
+        self.usage.note(tenant, &proof.used_as);
+        Ok(Arc::clone(&issued.about))
+    }
+
+    /// Writes counted uses down now.
+    #[cfg(test)]
+    pub(in crate::gateway) async fn flush(&self) {
+        self.usage.flush().await;
+    }
+
+    async fn change<T>(
+        &self,
+        tenant: &TenantId,
+        work: impl FnMut(&mut Vec<Held>) -> Result<T, VaultError>,
+    ) -> Result<T, VaultError> {
+        let changed = self.records.change(tenant, work).await;
+        // Also after trouble: it may have been written.
+        self.copies.changed(tenant).await;
+        changed
+    }
+}
+
+/// What uses of one text of a key are counted under.
+pub(in crate::gateway) fn use_of(id: &str, number: u32) -> String {
+    format!("{id}.{number}")
+}
+
+fn proof_of<'i>(issued: &'i Issued, secret: &str) -> Option<&'i Proof> {
+    issued.proofs.iter().find(|proof| proof.fits(secret))
+}
+
+fn find<'h>(all: &'h mut [Held], id: &str) -> Result<&'h mut Held, VaultError> {
+    all.iter_mut().find(|held| held.about.id == id).ok_or(VaultError::Unknown)
+}
+
+fn no_randomness(error: random::Unavailable) -> Unavailable {
+    Unavailable(error.to_string())
+}
