@@ -3,6 +3,7 @@
 
 mod audit;
 mod build;
+mod cache;
 mod domain;
 mod keyring;
 mod operations;

@@ -51,6 +51,13 @@ impl Shutdown {
         tasks.spawn(task);
     }
 
+    /// As [`Shutdown::spawn`], for a task that stays on this thread: on a worker of the HTTP server, or inside a `LocalSet`.
+    pub fn spawn_local(&self, task: impl Future<Output = ()> + 'static) {
+        let mut tasks = self.tasks();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn_local(task);
+    }
+
     /// Waits for background tasks, at most `limit`; aborts what is left.
     pub async fn drain(&self, limit: Duration) {
         let all = async {
