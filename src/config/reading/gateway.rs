@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Cache, CacheLife, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth, SealingKey,
-    Server, Service, Session, Tenant, Upstream,
+    Audit, Cache, CacheLife, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile,
+    PublicAuth, SealingKey, Server, Service, Session, Tenant, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;

@@ -151,11 +151,48 @@ mod tests {
     #[test]
     fn texts_that_say_different_things_are_different_forms() {
         let all = [
-            "1", "1.0", "1e0", "10", "-1", "-0", "0", "12345678901234567890123", "12345678901234567890124", "1e400", "1e401",
-            "0.1", "0.10000000000000000001", "\"1\"", "\"\"", "null", "true", "false", "\"null\"", "[]", "{}", "[[]]", "[{}]",
-            "[1,2]", "[2,1]", "[12]", "[[1],2]", "[1,[2]]", r#"{"a":1}"#, r#"{"a":"1"}"#, r#"{"a":1,"b":2}"#,
-            r#"{"a":2,"b":1}"#, r#"{"a":1,"a":2}"#, r#"{"a":2,"a":1}"#, r#"{"a":{"b":1}}"#, r#"[{"a":1},{"b":2}]"#,
-            r#"[{"a":1,"b":2}]"#, r#"{"":null}"#, r#"["a,b"]"#, r#"["a","b"]"#, r#"["a\"",""]"#, r#"["a\\\"",""]"#,
+            "1",
+            "1.0",
+            "1e0",
+            "10",
+            "-1",
+            "-0",
+            "0",
+            "12345678901234567890123",
+            "12345678901234567890124",
+            "1e400",
+            "1e401",
+            "0.1",
+            "0.10000000000000000001",
+            "\"1\"",
+            "\"\"",
+            "null",
+            "true",
+            "false",
+            "\"null\"",
+            "[]",
+            "{}",
+            "[[]]",
+            "[{}]",
+            "[1,2]",
+            "[2,1]",
+            "[12]",
+            "[[1],2]",
+            "[1,[2]]",
+            r#"{"a":1}"#,
+            r#"{"a":"1"}"#,
+            r#"{"a":1,"b":2}"#,
+            r#"{"a":2,"b":1}"#,
+            r#"{"a":1,"a":2}"#,
+            r#"{"a":2,"a":1}"#,
+            r#"{"a":{"b":1}}"#,
+            r#"[{"a":1},{"b":2}]"#,
+            r#"[{"a":1,"b":2}]"#,
+            r#"{"":null}"#,
+            r#"["a,b"]"#,
+            r#"["a","b"]"#,
+            r#"["a\"",""]"#,
+            r#"["a\\\"",""]"#,
         ];
         for (at, left) in all.iter().enumerate() {
             assert!(form(left).is_some(), "{left}");
@@ -168,7 +205,8 @@ mod tests {
     #[test]
     fn what_is_no_json_or_too_deep_has_no_form() {
         let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        for bad in ["", " ", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1 2", "nul", "\"\\ud800\"", "'a'", &deep(65), &deep(100_000)] {
+        for bad in ["", " ", "{", "[1,]", "{\"a\"}", "{a:1}", "01", "1 2", "nul", "\"\\ud800\"", "'a'", &deep(65), &deep(100_000)]
+        {
             assert_eq!(form(bad), None, "{}", bad.chars().take(20).collect::<String>());
         }
         assert!(form(&deep(64)).is_some());
@@ -185,7 +223,8 @@ mod tests {
         leaf.prop_recursive(4, 24, 4, |inner| {
             prop_oneof![
                 proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                proptest::collection::vec((".{0,3}", inner), 0..4).prop_map(|members| Value::Object(members.into_iter().collect())),
+                proptest::collection::vec((".{0,3}", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
             ]
         })
     }

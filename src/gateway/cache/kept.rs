@@ -79,9 +79,9 @@ impl Kept {
         let Some(etag) = self.etag.as_ref().and_then(|etag| etag.to_str().ok()) else { return false };
         let tags = request.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         // Our tags hold no comma.
-        tags.flat_map(|value| value.split(',')).map(str::trim).any(|tag| {
-            tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag
-        })
+        tags.flat_map(|value| value.split(','))
+            .map(str::trim)
+            .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
     }
 
     /// Seconds for which it is fresh yet; negative when it is stale.
@@ -213,7 +213,9 @@ mod tests {
             one.is_what_they_have(&request)
         };
         assert!(have(&tag) && have("*") && have(&format!("\"x\", W/{tag}")));
-        assert!(!have("\"x\"") && !have("\"theirs\"") && !have(tag.trim_matches('"')) && !one.is_what_they_have(&HeaderMap::new()));
+        assert!(
+            !have("\"x\"") && !have("\"theirs\"") && !have(tag.trim_matches('"')) && !one.is_what_they_have(&HeaderMap::new())
+        );
     }
 
     #[test]

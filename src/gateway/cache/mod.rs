@@ -227,7 +227,13 @@ impl<E: StaleOk> Cache<E> {
     }
 
     /// Asks for all who wait.
-    async fn lead<A, F>(&self, flight: Leader<Landing<E>>, question: &Question, old: Option<Arc<Kept>>, ask: A) -> Result<Given, E>
+    async fn lead<A, F>(
+        &self,
+        flight: Leader<Landing<E>>,
+        question: &Question,
+        old: Option<Arc<Kept>>,
+        ask: A,
+    ) -> Result<Given, E>
     where
         A: FnOnce() -> F,
         F: Future<Output = Result<Fetched, E>>,

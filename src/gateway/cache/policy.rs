@@ -237,8 +237,13 @@ mod tests {
         ] {
             assert_eq!(judged(Keep::Constant, false, 200, &[line]), Verdict::Alone, "{line:?}");
         }
-        assert_eq!(judged(Keep::List, false, 200, &[("cache-control", "max-age=9"), ("cache-control", "no-store")]), Verdict::Alone);
-        for line in [("vary", "Accept-Language, Accept-Encoding, Origin"), ("content-encoding", "identity"), ("cache-control", "public")] {
+        assert_eq!(
+            judged(Keep::List, false, 200, &[("cache-control", "max-age=9"), ("cache-control", "no-store")]),
+            Verdict::Alone
+        );
+        for line in
+            [("vary", "Accept-Language, Accept-Encoding, Origin"), ("content-encoding", "identity"), ("cache-control", "public")]
+        {
             assert!(matches!(judged(Keep::Constant, false, 200, &[line]), Verdict::Keep(_)), "{line:?}");
         }
     }
@@ -288,7 +293,10 @@ mod tests {
         assert_eq!(life(&[("cache-control", "must-revalidate")]), (300, 0, 0));
         assert_eq!(life(&[("cache-control", "max-age=nonsense")]), (0, 0, 3600));
         assert_eq!(life(&[("expires", "Sat, 28 Nov 2026 12:00:40 GMT")]), (40, 0, 3600));
-        assert_eq!(life(&[("expires", "Sat, 28 Nov 2026 12:00:40 GMT"), ("date", "Sat, 28 Nov 2026 12:00:30 GMT")]), (10, 0, 3600));
+        assert_eq!(
+            life(&[("expires", "Sat, 28 Nov 2026 12:00:40 GMT"), ("date", "Sat, 28 Nov 2026 12:00:30 GMT")]),
+            (10, 0, 3600)
+        );
         assert_eq!(life(&[("expires", "0")]), (0, 0, 3600));
         assert_eq!(judged(Keep::Task, true, 200, &[("cache-control", "max-age=0, must-revalidate")]), Verdict::End);
     }

@@ -58,11 +58,8 @@ impl Expiry<Slot, Arc<Kept>> for Whole {
 impl Memory {
     /// At most `bytes` of answers. Tasks are known to have ended for `longest`.
     pub(super) fn new(bytes: u64, longest: Duration) -> Self {
-        let answers = Cache::builder()
-            .max_capacity(bytes)
-            .weigher(|_, kept: &Arc<Kept>| kept.weight())
-            .expire_after(Whole)
-            .build();
+        let answers =
+            Cache::builder().max_capacity(bytes).weigher(|_, kept: &Arc<Kept>| kept.weight()).expire_after(Whole).build();
         let passed = Cache::builder().max_capacity(REMEMBERED).time_to_live(PASS).build();
         let ended = Cache::builder().max_capacity(REMEMBERED).time_to_live(longest.max(Duration::from_secs(1))).build();
         Self { answers, passed, ended }
