@@ -31,7 +31,7 @@ struct Walk<'t> {
     rest: &'t [u8],
 }
 
-impl<'t> Walk<'t> {
+impl Walk<'_> {
     fn value(&mut self, out: &mut Vec<u8>, deeper: usize) -> Option<()> {
         match self.peek()? {
             b'{' => self.object(out, deeper.checked_sub(1)?),
@@ -251,13 +251,8 @@ mod tests {
         #[test]
         fn different_values_have_different_forms(left in any_value(), right in any_value()) {
             let form = |value: &Value| canonical(&serde_json::to_vec(value).unwrap());
-            // As text, because floats compare 0.0 and -0.0 as one.
-            let is_same = turned(&turned(&left)) == right && left.to_string() == right.to_string();
-            if left != right {
-                prop_assert_ne!(form(&left), form(&right));
-            } else if is_same {
-                prop_assert_eq!(form(&left), form(&right));
-            }
+            prop_assume!(left != right);
+            prop_assert_ne!(form(&left), form(&right));
         }
 
         #[test]

@@ -8,6 +8,7 @@
 mod canonical;
 mod epochs;
 mod flight;
+pub mod fuzzing;
 mod kept;
 mod key;
 mod policy;
@@ -268,8 +269,8 @@ impl<E: StaleOk> Cache<E> {
             }
             (Ok(fetched), _) => {
                 metrics::counter!("cardea_cache_total", "outcome" => "miss").increment(1);
-                let has_ended = if question.keep == Keep::Task { has_ended(&fetched) } else { had_ended };
-                let came = Came { fetched, asked_at, why, has_ended, task, epoch: looked.epoch };
+                let is_over = if question.keep == Keep::Task { says_ended(&fetched) } else { had_ended };
+                let came = Came { fetched, asked_at, why, is_over, task, epoch: looked.epoch };
                 Ok(self.settle(flight, question, came).await)
             }
         }
@@ -301,9 +302,9 @@ impl<E: StaleOk> Cache<E> {
     /// Decides what becomes of an answer that came.
     async fn settle(&self, flight: Leader<Landing<E>>, question: &Question, came: Came) -> Given {
         let (inner, slot, now) = (&*self.0, flight.slot, self.0.clock.now());
-        let Came { fetched, asked_at, why, has_ended, task, epoch } = came;
+        let Came { fetched, asked_at, why, is_over, task, epoch } = came;
         let status = |stored, ttl| CacheStatus::Asked { why, status: Some(fetched.status), collapsed: false, stored, ttl };
-        let verdict = inner.policy.judge(question.keep, has_ended, &fetched, now.utc());
+        let verdict = inner.policy.judge(question.keep, is_over, &fetched, now.utc());
         if let Verdict::Keep(life) = verdict {
             // What was asked before a change is for those who asked before it.
             let is_current = inner.epochs.of(&question.tenant, question.subject()) == Some(slot.epoch);
@@ -312,7 +313,7 @@ impl<E: StaleOk> Cache<E> {
             if is_current {
                 inner.memory.insert(slot, Arc::clone(&kept)).await;
                 if let Some(task) = task.filter(|_| question.keep == Keep::Task) {
-                    inner.memory.note_task(task, has_ended).await;
+                    inner.memory.note_task(task, is_over).await;
                 }
                 if let Some(epoch) = epoch.filter(|_| inner.shelf.takes(life.fresh)) {
                     inner.shelf.put(question, epoch, &kept);
@@ -350,7 +351,8 @@ struct Came {
     fetched: Fetched,
     asked_at: Timestamp,
     why: Why,
-    has_ended: bool,
+    /// The task had ended: all of it is there.
+    is_over: bool,
     task: Option<Slot>,
     epoch: Option<u64>,
 }
@@ -410,7 +412,7 @@ fn coalesced(kept: Arc<Kept>, status: CacheStatus) -> Given {
 }
 
 /// Whether a task's own answer says that nothing changes any more.
-fn has_ended(fetched: &Fetched) -> bool {
+fn says_ended(fetched: &Fetched) -> bool {
     let Ok(answer) = serde_json::from_slice::<Value>(&fetched.body) else { return false };
     let said = |value: &Value| ["taskStatus", "status"].iter().find_map(|name| value.get(name)?.as_str().map(Status::read));
     said(&answer).or_else(|| said(answer.get("data")?)).is_some_and(|status| status.has_ended())

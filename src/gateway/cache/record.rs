@@ -83,8 +83,7 @@ mod tests {
         headers.append("content-type", HeaderValue::from_static("application/json"));
         headers.append("x-a", HeaderValue::from_static("1"));
         headers.append("x-a", HeaderValue::from_bytes(b"\xe4").unwrap());
-        let life =
-            Life { fresh: Duration::from_secs(30), meanwhile: Duration::from_secs(5), in_trouble: Duration::from_secs(60) };
+        let life = Life { fresh: Duration::from_secs(30), meanwhile: Duration::from_secs(5), in_trouble: Duration::from_mins(1) };
         let now = Timestamp(1_000_000);
         let kept = Kept::new(Fetched { status: 200, headers, body: Bytes::from_static(b"{\"a\":1}") }, (now, now), life);
         let plain = write(&kept, 7);

@@ -114,10 +114,7 @@ fn cache(bench: &Bench) -> Cache<Trouble> {
 /// Another process on the same store; on the file there is only one, so it is the same store with another cache.
 fn other_replica(bench: &Bench) -> Cache<Trouble> {
     let store = match &bench.redis {
-        Some(server) => {
-            assert_eq!(server.settings().layout, Layout::One);
-            Store::redis(&server.settings(), &bench.shutdown).unwrap()
-        }
+        Some(server) => Store::redis(&server.settings(), &bench.shutdown).unwrap(),
         None => bench.store.clone(),
     };
     cache_on(&store, &settings(), &bench.clock, &bench.shutdown)
