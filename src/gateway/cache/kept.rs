@@ -139,7 +139,7 @@ pub(in crate::gateway) enum CacheStatus {
         /// By another request, whose answer this is as well.
         collapsed: bool,
         stored: bool,
-        /// Of an answer that is kept.
+        /// Of an answer that is kept; negative when it is an old one, for want of another.
         ttl: Option<i64>,
     },
 }
@@ -158,8 +158,8 @@ impl CacheStatus {
     /// Whether the answer is older than it may be without the service being asked or in trouble.
     pub(in crate::gateway) const fn is_stale(self) -> bool {
         match self {
-            Self::Hit { ttl } => ttl < 0,
-            Self::Asked { stored, ttl, .. } => !stored && matches!(ttl, Some(ttl) if ttl <= 0),
+            Self::Hit { ttl } | Self::Asked { ttl: Some(ttl), .. } => ttl < 0,
+            Self::Asked { ttl: None, .. } => false,
         }
     }
 }

@@ -294,7 +294,8 @@ impl<E: StaleOk> Cache<E> {
         old.rest(now.after(self.0.rest));
         // It may have come from the store.
         self.0.memory.insert(flight.slot, Arc::clone(&old)).await;
-        let status = CacheStatus::Asked { why: Why::Stale, status, collapsed: false, stored: false, ttl: Some(old.ttl(now)) };
+        let ttl = Some(old.ttl(now).min(-1));
+        let status = CacheStatus::Asked { why: Why::Stale, status, collapsed: false, stored: false, ttl };
         flight.land(Landing::Answer(Arc::clone(&old), status));
         (old, status)
     }
@@ -308,7 +309,8 @@ impl<E: StaleOk> Cache<E> {
         if let Verdict::Keep(life) = verdict {
             // What was asked before a change is for those who asked before it.
             let is_current = inner.epochs.of(&question.tenant, question.subject()) == Some(slot.epoch);
-            let status = status(is_current, Some(i64::try_from(life.fresh.as_secs()).unwrap_or(i64::MAX)));
+            let ttl = i64::try_from(life.fresh.as_secs()).unwrap_or(i64::MAX);
+            let status = status(is_current, is_current.then_some(ttl));
             let kept = Arc::new(Kept::new(fetched, (asked_at, now), life));
             if is_current {
                 inner.memory.insert(slot, Arc::clone(&kept)).await;
