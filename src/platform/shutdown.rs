@@ -159,6 +159,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_drain_waits_for_tasks_of_one_thread_too() {
+        let shutdown = Shutdown::default();
+        let ended = std::rc::Rc::new(std::cell::Cell::new(false));
+        let (end, inner) = (shutdown.clone(), std::rc::Rc::clone(&ended));
+        let all = async {
+            shutdown.spawn_local(async move {
+                end.begun().await;
+                inner.set(true);
+            });
+            shutdown.begin();
+            shutdown.drain(Duration::from_mins(1)).await;
+        };
+        tokio::task::LocalSet::new().run_until(all).await;
+        assert!(ended.get());
+    }
+
+    #[tokio::test]
     async fn a_task_that_does_not_end_is_aborted() {
         let shutdown = Shutdown::default();
         let alive = Arc::new(());

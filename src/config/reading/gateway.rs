@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Cache, CacheLife, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile,
-    PublicAuth, SealingKey, Server, Service, Session, Tenant, Upstream,
+    Audit, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth, SealingKey,
+    Server, Service, Session, Tenant, Upstream,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -31,7 +31,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         upstream: section.table("upstream", upstream),
         limits: section.table("limits", limits),
         drafts: section.table("drafts", drafts),
-        cache: section.table("cache", cache),
+        cache: section.table("cache", super::cache::read),
         audit: section.table("audit", audit),
         operations: section.table("operations", operations),
         tenants: section.each("tenants", &defaults, tenant),
@@ -142,30 +142,6 @@ fn drafts(section: &mut Section<'_>) -> Drafts {
         accounts: section.number("accounts", 1..=100),
         session_bytes: section.number("session_bytes", 1024..=16_777_216),
         poll_memory_ms: section.number("poll_memory_ms", 0..=60_000),
-    }
-}
-
-fn cache(section: &mut Section<'_>) -> Cache {
-    Cache {
-        memory_bytes: section.number("memory_bytes", 0..=1_099_511_627_776),
-        answer_bytes: section.number("answer_bytes", 1024..=1_073_741_824),
-        store_from_ms: section.number("store_from_ms", 1000..=86_400_000),
-        store_answer_bytes: section.number("store_answer_bytes", 0..=16_777_216),
-        store_wait_ms: section.number("store_wait_ms", 1..=10_000),
-        rest_ms: section.number("rest_ms", 0..=60_000),
-        task_running: section.table("task_running", cache_life),
-        task_ended: section.table("task_ended", cache_life),
-        list: section.table("list", cache_life),
-        poll: section.table("poll", cache_life),
-        constant: section.table("constant", cache_life),
-    }
-}
-
-fn cache_life(section: &mut Section<'_>) -> CacheLife {
-    CacheLife {
-        fresh_ms: section.number("fresh_ms", 0..=604_800_000),
-        meanwhile_ms: section.number("meanwhile_ms", 0..=604_800_000),
-        in_trouble_ms: section.number("in_trouble_ms", 0..=604_800_000),
     }
 }
 

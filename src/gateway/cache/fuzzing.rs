@@ -27,3 +27,17 @@ pub fn cache_key(bytes: &[u8]) {
         drop(record::read(record, epoch, Duration::from_secs(1), Timestamp(0)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 5_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_bytes_are_a_finding(text in "[\\[\\]{}:,\"\\\\ue0-2aA.+\u{0} -]{0,40}") {
+            super::cache_key(text.as_bytes());
+        }
+    }
+}

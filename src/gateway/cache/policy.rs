@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::kept::Fetched;
-use crate::config::gateway::{Cache as Settings, CacheLife};
+use crate::config::cache::{Cache as Settings, CacheLife};
 use crate::gateway::domain::route_table::Keep;
 
 /// The times of one answer, each counted from the end of the first.

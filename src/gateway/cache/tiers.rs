@@ -12,7 +12,7 @@ use super::epochs::record_of;
 use super::kept::Kept;
 use super::key::Question;
 use super::record;
-use crate::config::gateway::Cache as Settings;
+use crate::config::cache::Cache as Settings;
 use crate::gateway::store::{Key, Store};
 use crate::platform::clock::Timestamp;
 use crate::platform::digest::hex;

@@ -8,6 +8,8 @@ use crate::platform::seal::key_id;
 
 /// Records that nobody seals anew: they run out by themselves.
 const KEPT_AS_THEY_ARE: &str = "audit";
+/// Records that nobody misses: what does not open is asked for again.
+const MADE_ANEW: &str = "cache";
 
 /// How many records of which kind stand under each key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +53,10 @@ impl KeyCounts {
             _ if place == sealing => "seals",
             _ if place < sealing => "seals as soon as every replica has it",
             None => "nothing needs it: it can be taken out of the settings",
-            Some(kinds) if kinds.keys().all(|kind| kind == KEPT_AS_THEY_ARE) => {
+            Some(kinds) if kinds.keys().all(|kind| kind == MADE_ANEW) => {
+                "only kept answers need it, which are asked for again without it: it can be taken out of the settings"
+            }
+            Some(kinds) if kinds.keys().all(|kind| kind == KEPT_AS_THEY_ARE || kind == MADE_ANEW) => {
                 "only the audit trail needs it, whose records keep their key until they run out"
             }
             Some(_) => "is needed: records are sealed anew when they are used, the others run out",

@@ -122,6 +122,12 @@ async fn what_stands_under_which_key_is_counted(bench: Bench) {
     }
     let text = count(&bench.store, ids()).await.unwrap().to_string();
     assert!(text.contains("k1: 1 records (audit 1); only the audit trail needs it"), "{text}");
+    seal(&bench.store, &old, "cache", "answer").await;
+    let text = count(&bench.store, ids()).await.unwrap().to_string();
+    assert!(text.contains("k1: 2 records (audit 1, cache 1); only the audit trail needs it"), "{text}");
+    bench.store.delete(&Key::new(&acme(), "audit", "1")).await.unwrap();
+    let text = count(&bench.store, ids()).await.unwrap().to_string();
+    assert!(text.contains("k1: 1 records (cache 1); only kept answers need it"), "{text}");
 }
 
 async fn a_record_in_another_form_is_the_same_record(bench: Bench) {

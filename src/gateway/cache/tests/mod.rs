@@ -15,7 +15,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 
 use super::{Asked, Cache, CacheStatus, Fetched, Kept, Question, StaleOk, Whose};
-use crate::config::gateway::{Cache as Settings, CacheLife};
+use crate::config::cache::{Cache as Settings, CacheLife};
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::route_table::named;
 use crate::gateway::domain::tenant::TenantId;
