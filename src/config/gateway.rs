@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+use super::cache::Cache;
 use crate::platform::secret::Secret;
 
 /// Everything the gateway needs to start.
@@ -18,6 +19,7 @@ pub struct Gateway {
     pub upstream: Upstream,
     pub limits: Limits,
     pub drafts: Drafts,
+    pub cache: Cache,
     pub audit: Audit,
     pub vault: Vault,
     pub operations: Operations,

@@ -3,6 +3,7 @@
 
 mod audit;
 mod build;
+mod cache;
 mod domain;
 mod keyring;
 mod operations;
@@ -18,6 +19,8 @@ use std::net::{SocketAddr, TcpListener};
 
 use tokio::sync::oneshot;
 
+#[doc(hidden)]
+pub use self::cache::fuzzing;
 use self::operations::MetricsPage;
 use self::services::health::Health;
 pub use self::trails::{TrailError, TrailReport};

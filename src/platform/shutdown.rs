@@ -51,6 +51,13 @@ impl Shutdown {
         tasks.spawn(task);
     }
 
+    /// As [`Shutdown::spawn`], for a task that stays on this thread: on a worker of the HTTP server, or inside a `LocalSet`.
+    pub fn spawn_local(&self, task: impl Future<Output = ()> + 'static) {
+        let mut tasks = self.tasks();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn_local(task);
+    }
+
     /// Waits for background tasks, at most `limit`; aborts what is left.
     pub async fn drain(&self, limit: Duration) {
         let all = async {
@@ -149,6 +156,23 @@ mod tests {
         shutdown.begin();
         shutdown.drain(Duration::from_mins(1)).await;
         assert_eq!(ended.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn the_drain_waits_for_tasks_of_one_thread_too() {
+        let shutdown = Shutdown::default();
+        let ended = std::rc::Rc::new(std::cell::Cell::new(false));
+        let (end, inner) = (shutdown.clone(), std::rc::Rc::clone(&ended));
+        let all = async {
+            shutdown.spawn_local(async move {
+                end.begun().await;
+                inner.set(true);
+            });
+            shutdown.begin();
+            shutdown.drain(Duration::from_mins(1)).await;
+        };
+        tokio::task::LocalSet::new().run_until(all).await;
+        assert!(ended.get());
     }
 
     #[tokio::test]

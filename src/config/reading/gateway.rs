@@ -31,6 +31,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         upstream: section.table("upstream", upstream),
         limits: section.table("limits", limits),
         drafts: section.table("drafts", drafts),
+        cache: section.table("cache", super::cache::read),
         audit: section.table("audit", audit),
         vault: section.table("vault", vault),
         operations: section.table("operations", operations),

@@ -6,6 +6,9 @@ use std::fmt;
 use crate::gateway::store::{Store, Unavailable};
 use crate::platform::seal::key_id;
 
+/// Records that nobody misses: what does not open is asked for again.
+const MADE_ANEW: &str = "cache";
+
 /// How many records of which kind stand under each key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) struct KeyCounts {
@@ -47,6 +50,9 @@ impl KeyCounts {
             _ if place == sealing => "seals",
             _ if place < sealing => "seals as soon as every replica has it",
             None => "nothing needs it: it can be taken out of the settings",
+            Some(kinds) if kinds.keys().all(|kind| kind == MADE_ANEW) => {
+                "only kept answers need it, which are asked for again without it: it can be taken out of the settings"
+            }
             Some(_) => {
                 "is needed: a gateway that runs seals the audit trail anew, other records when they are used; the rest runs out"
             }

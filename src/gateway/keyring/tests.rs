@@ -121,7 +121,13 @@ async fn what_stands_under_which_key_is_counted(bench: Bench) {
     }
     let text = count(&bench.store, ids()).await.unwrap().to_string();
     assert!(text.contains("k1: 1 records (audit 1); is needed"), "{text}");
+    seal(&bench.store, &old, "cache", "answer").await;
+    let text = count(&bench.store, ids()).await.unwrap().to_string();
+    assert!(text.contains("k1: 2 records (audit 1, cache 1); is needed"), "{text}");
     bench.store.delete(&Key::new(&acme(), "audit", "1")).await.unwrap();
+    let text = count(&bench.store, ids()).await.unwrap().to_string();
+    assert!(text.contains("k1: 1 records (cache 1); only kept answers need it"), "{text}");
+    bench.store.delete(&Key::new(&acme(), "cache", "answer")).await.unwrap();
     let text = count(&bench.store, ids()).await.unwrap().to_string();
     assert!(text.contains("k1: 0 records; nothing needs it"), "{text}");
 }

@@ -152,6 +152,13 @@ pub(super) const METRICS: &[Metric] = &[
         &[],
         "How long the session store has not answered; 0 while it answers.",
     ),
+    metric(
+        "cardea_cache_total",
+        Kind::Counter,
+        &[label("outcome", &["hit", "miss", "coalesced", "stale", "bypass"])],
+        "Answers to API calls: kept, asked for, those of another request, kept and stale, never kept.",
+    ),
+    metric("cardea_cache_bytes", Kind::Gauge, &[], "Memory that kept answers take."),
     metric("cardea_build_info", Kind::Gauge, &[label("version", &[])], "Always 1; the version is its label."),
     metric("process_resident_memory_bytes", Kind::Gauge, &[], "Memory of this process."),
     metric("process_open_fds", Kind::Gauge, &[], "Open files and connections of this process."),

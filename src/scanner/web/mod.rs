@@ -4,6 +4,7 @@
 mod admission;
 mod bootstrap;
 mod browsers;
+mod caching;
 mod chains;
 mod codes;
 mod components;
@@ -106,7 +107,8 @@ pub(super) fn serve(app: App, listener: TcpListener) -> std::io::Result<Server> 
     let mut server = HttpServer::new(move || {
         actix_web::App::new()
             .app_data(app.clone())
-            .wrap(middleware::DefaultHeaders::new().add(("Cache-Control", "no-store")).add(("X-Content-Type-Options", "nosniff")))
+            .wrap(middleware::DefaultHeaders::new().add(("X-Content-Type-Options", "nosniff")))
+            .wrap(middleware::from_fn(caching::no_store_but_for_reads))
             .wrap(middleware::from_fn(guard::no_panic_gets_out))
             .configure(|to| routes::all(to, legacy))
     })

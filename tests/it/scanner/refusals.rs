@@ -102,8 +102,17 @@ async fn the_older_prefix_is_served_when_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_are_not_to_be_stored_or_sniffed() {
+async fn answers_are_not_to_be_sniffed_and_only_reads_may_be_kept() {
     let scanner = spawn_scanner().await;
+    let task = scanner.scanned(ACME, "a.jar", crate::support::jar::library("g", "a", "1")).await;
+    let control = async |path: &str| {
+        let answer = scanner.get_bare(path).bearer_auth(ACME).send().await.unwrap();
+        answer.headers().get("cache-control").map(|value| value.to_str().unwrap().to_owned())
+    };
+    let no_store = Some("no-store".to_owned());
+    assert_eq!(control(&format!("/scanner/api/v1/tasks/{task}")).await, None);
+    assert_eq!(control("/scanner/api/v1/tasks/x").await, no_store, "a refusal is no read");
+    assert_eq!(control(&format!("/scanner/api/v2/tasks/{task}/report")).await, no_store);
     let answer = scanner.get_bare("/nothing").send().await.unwrap();
     assert_eq!(answer.headers()["cache-control"], "no-store");
     assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
