@@ -127,6 +127,18 @@ pub(super) const METRICS: &[Metric] = &[
         "Changes that were not made because another place may have started them, by what showed it.",
     ),
     metric(
+        "cardea_api_refused_total",
+        Kind::Counter,
+        &[label("reason", &["network", "caller", "tenant", "breaker", "gate"])],
+        "API calls that were not taken, by the limit that was reached.",
+    ),
+    metric(
+        "cardea_breaker_state",
+        Kind::Gauge,
+        &[label("tenant", &[])],
+        "Whether a tenant's scanning service is called: 0 it is, 1 one call tries, 2 it is left alone.",
+    ),
+    metric(
         "cardea_audit_lost_total",
         Kind::Counter,
         &[],

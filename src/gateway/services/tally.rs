@@ -1,0 +1,92 @@
+//! Two numbers counted over the last seconds: in a few parts of the window that are given up one by one.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Parts of a window.
+const PARTS: u64 = 10;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Everything.
+    All,
+    /// Those of it that matter: failures, or further tries.
+    Marked,
+}
+
+/// The counts.
+pub(super) struct Tally {
+    begun: Instant,
+    /// Milliseconds of a part.
+    part: u64,
+    parts: [Part; PARTS as usize],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Part {
+    number: u64,
+    all: u32,
+    marked: u32,
+}
+
+impl Tally {
+    /// Counts over `window`, from now on.
+    pub(super) fn new(window: Duration) -> Self {
+        let part = u64::try_from(window.as_millis()).unwrap_or(u64::MAX) / PARTS;
+        Self { begun: Instant::now(), part: part.max(1), parts: [Part::default(); PARTS as usize] }
+    }
+
+    /// Counts one.
+    pub(super) fn add(&mut self, kind: Kind) {
+        let number = self.number();
+        let Some(part) = usize::try_from(number % PARTS).ok().and_then(|index| self.parts.get_mut(index)) else { return };
+        if part.number != number {
+            *part = Part { number, ..Part::default() };
+        }
+        match kind {
+            Kind::All => part.all = part.all.saturating_add(1),
+            Kind::Marked => part.marked = part.marked.saturating_add(1),
+        }
+    }
+
+    /// All, and those of them that matter, in the window that ends now.
+    pub(super) fn sums(&self) -> (u32, u32) {
+        let number = self.number();
+        let recent = self.parts.iter().filter(|part| part.number + PARTS > number);
+        recent.fold((0, 0), |sums, part| (sums.0.saturating_add(part.all), sums.1.saturating_add(part.marked)))
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.parts = [Part::default(); PARTS as usize];
+    }
+
+    fn number(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX) / self.part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_older_than_the_window_does_not_count() {
+        let mut tally = Tally::new(Duration::from_secs(10));
+        tally.add(Kind::All);
+        tally.add(Kind::Marked);
+        assert_eq!(tally.sums(), (1, 1));
+        tokio::time::advance(Duration::from_secs(6)).await;
+        tally.add(Kind::All);
+        assert_eq!(tally.sums(), (2, 1));
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(tally.sums(), (1, 0));
+        tokio::time::advance(Duration::from_mins(5)).await;
+        assert_eq!(tally.sums(), (0, 0));
+        tally.add(Kind::All);
+        tally.clear();
+        assert_eq!(tally.sums(), (0, 0));
+    }
+}
