@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use http::StatusCode;
 use metrics::{counter, gauge};
-use tokio::time::Instant;
 
 use super::tally::{Kind, Tally};
 use crate::config::gateway::Breaker as Settings;
 use crate::gateway::domain::tenant::TenantId;
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::shutdown::Shutdown;
 
 /// How often the state is measured where nothing changes it.
@@ -31,6 +31,7 @@ pub(in crate::gateway) struct Breakers(Arc<HashMap<TenantId, Circuit>>);
 struct Circuit {
     tenant: TenantId,
     settings: Settings,
+    clock: Clock,
     state: Mutex<State>,
 }
 
@@ -48,7 +49,7 @@ struct State {
 enum Phase {
     Closed,
     Open {
-        until: Instant,
+        until: Timestamp,
     },
     /// One call is on its way to find out.
     Trying,
@@ -56,8 +57,13 @@ enum Phase {
 
 impl Breakers {
     /// Circuits that are closed.
-    pub(in crate::gateway) fn new(tenants: impl IntoIterator<Item = TenantId>, settings: Settings, shutdown: &Shutdown) -> Self {
-        let circuit = |tenant: TenantId| (tenant.clone(), Circuit::new(tenant, settings));
+    pub(in crate::gateway) fn new(
+        tenants: impl IntoIterator<Item = TenantId>,
+        settings: Settings,
+        clock: &Clock,
+        shutdown: &Shutdown,
+    ) -> Self {
+        let circuit = |tenant: TenantId| (tenant.clone(), Circuit::new(tenant, settings, clock.clone()));
         let this = Self(Arc::new(tenants.into_iter().map(circuit).collect()));
         let (watched, end) = (this.clone(), shutdown.clone());
         shutdown.spawn(async move {
@@ -116,7 +122,7 @@ impl Drop for Pass {
 }
 
 impl Circuit {
-    fn new(tenant: TenantId, settings: Settings) -> Self {
+    fn new(tenant: TenantId, settings: Settings, clock: Clock) -> Self {
         let state = State {
             phase: Phase::Closed,
             turn: 0,
@@ -124,7 +130,7 @@ impl Circuit {
             tally: Tally::new(Duration::from_secs(settings.window_seconds)),
             pause: Duration::from_millis(settings.open_ms),
         };
-        Self { tenant, settings, state: Mutex::new(state) }
+        Self { tenant, settings, clock, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -138,8 +144,9 @@ impl Circuit {
             Phase::Closed => Ok((state.turn, false)),
             Phase::Trying => Err(TRYING),
             Phase::Open { until } => {
-                let left = until.saturating_duration_since(Instant::now());
-                if !left.is_zero() {
+                let left = until.since(self.clock.now());
+                // A clock that was put back makes no pause longer.
+                if !left.is_zero() && left <= state.pause {
                     return Err(left);
                 }
                 self.turn(&mut state, Phase::Trying);
@@ -167,12 +174,12 @@ impl Circuit {
             }
             (Phase::Closed, true) => {
                 state.in_a_row = 0;
-                state.tally.add(Kind::All);
+                state.tally.add(Kind::All, self.clock.now());
             }
             (Phase::Closed, false) => {
                 state.in_a_row = state.in_a_row.saturating_add(1);
-                state.tally.add(Kind::All);
-                state.tally.add(Kind::Marked);
+                state.tally.add(Kind::All, self.clock.now());
+                state.tally.add(Kind::Marked, self.clock.now());
                 if self.is_enough(&state) {
                     self.open(&mut state);
                     tracing::warn!(tenant = %self.tenant, "the scanning service fails and is left alone for a while");
@@ -186,18 +193,18 @@ impl Circuit {
     fn give_up(&self, turn: u64) {
         let mut state = self.state();
         if state.turn == turn && state.phase == Phase::Trying {
-            self.turn(&mut state, Phase::Open { until: Instant::now() });
+            self.turn(&mut state, Phase::Open { until: self.clock.now() });
         }
     }
 
     fn is_enough(&self, state: &State) -> bool {
-        let (all, failed) = state.tally.sums();
+        let (all, failed) = state.tally.sums(self.clock.now());
         let share = u64::from(failed) * 100 >= u64::from(all) * u64::from(self.settings.failed_percent);
         state.in_a_row >= self.settings.failures || (all >= self.settings.least_calls && share)
     }
 
     fn open(&self, state: &mut State) {
-        self.turn(state, Phase::Open { until: Instant::now() + state.pause });
+        self.turn(state, Phase::Open { until: self.clock.now().after(state.pause) });
     }
 
     fn turn(&self, state: &mut State, phase: Phase) {
@@ -218,8 +225,6 @@ impl Circuit {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::advance;
-
     use super::*;
 
     const SETTINGS: Settings =
@@ -229,17 +234,18 @@ mod tests {
         TenantId::parse(id).unwrap()
     }
 
-    fn breakers() -> Breakers {
-        Breakers::new([tenant("acme"), tenant("globex")], SETTINGS, &Shutdown::default())
+    fn breakers() -> (Breakers, Clock) {
+        let clock = Clock::manual(Timestamp(1_800_000_000_000));
+        (Breakers::new([tenant("acme"), tenant("globex")], SETTINGS, &clock, &Shutdown::default()), clock)
     }
 
     fn call(breakers: &Breakers, good: bool) -> Result<(), Duration> {
         breakers.pass(&tenant("acme")).map(|pass| pass.done(good))
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn failures_in_a_row_open_it_for_one_tenant_and_a_good_try_closes_it() {
-        let breakers = breakers();
+        let (breakers, clock) = breakers();
         call(&breakers, false).unwrap();
         call(&breakers, false).unwrap();
         call(&breakers, true).unwrap();
@@ -248,7 +254,7 @@ mod tests {
         }
         assert_eq!(call(&breakers, true), Err(Duration::from_secs(1)));
         breakers.pass(&tenant("globex")).expect("another tenant's service").done(true);
-        advance(Duration::from_secs(1)).await;
+        clock.advance(Duration::from_secs(1));
         let tried = breakers.pass(&tenant("acme")).expect("one may try");
         assert_eq!(call(&breakers, true), Err(TRYING), "and one only");
         tried.done(true);
@@ -256,19 +262,19 @@ mod tests {
         call(&breakers, true).unwrap();
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_try_that_fails_makes_the_pause_longer_up_to_a_bound() {
-        let breakers = breakers();
+        let (breakers, clock) = breakers();
         for _ in 0..3 {
             call(&breakers, false).unwrap();
         }
         for pause in [1, 2, 3, 3] {
             let pause = Duration::from_secs(pause);
             assert_eq!(call(&breakers, false), Err(pause));
-            advance(pause).await;
+            clock.advance(pause);
             call(&breakers, false).expect("the pause is over");
         }
-        advance(Duration::from_secs(3)).await;
+        clock.advance(Duration::from_secs(3));
         call(&breakers, true).unwrap();
         for _ in 0..3 {
             call(&breakers, false).unwrap();
@@ -276,9 +282,9 @@ mod tests {
         assert_eq!(call(&breakers, false), Err(Duration::from_secs(1)), "after a good time it begins anew");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_share_of_failures_opens_it_when_there_were_enough_calls() {
-        let breakers = breakers();
+        let (breakers, _) = breakers();
         for _ in 0..4 {
             call(&breakers, false).unwrap();
             call(&breakers, true).unwrap();
@@ -288,16 +294,16 @@ mod tests {
         assert!(call(&breakers, true).is_err());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_try_whose_caller_goes_away_is_left_to_the_next_one_and_late_words_do_not_count() {
-        let breakers = breakers();
+        let (breakers, clock) = breakers();
         let late: Vec<Pass> = (0..3).map(|_| breakers.pass(&tenant("acme")).unwrap()).collect();
         for _ in 0..3 {
             call(&breakers, false).unwrap();
         }
         late.into_iter().for_each(|pass| pass.done(true));
         assert!(call(&breakers, true).is_err(), "they were sent before it opened");
-        advance(Duration::from_secs(1)).await;
+        clock.advance(Duration::from_secs(1));
         drop(breakers.pass(&tenant("acme")).unwrap());
         call(&breakers, true).expect("the next one tries");
         call(&breakers, true).unwrap();

@@ -92,10 +92,10 @@ mod tests {
     }
 
     fn gate() -> Gate {
-        Gate::new([tenant("acme"), tenant("globex")], Settings { at_once: 2, waiting: 1, wait_ms: 500 })
+        Gate::new([tenant("acme"), tenant("globex")], Settings { at_once: 2, waiting: 1, wait_ms: 50 })
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn who_finds_no_place_waits_a_little_and_goes_in_when_one_is_free() {
         let (gate, acme) = (gate(), tenant("acme"));
         let first = gate.enter(&acme).await.unwrap();
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(gate.enter(&acme).await.unwrap_err(), COME_BACK, "the wait has an end");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn who_goes_away_while_waiting_leaves_the_queue() {
         let (gate, acme) = (gate(), tenant("acme"));
         let _places = (gate.enter(&acme).await.unwrap(), gate.enter(&acme).await.unwrap());

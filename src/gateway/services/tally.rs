@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use crate::platform::clock::Timestamp;
 
 /// Parts of a window.
 const PARTS: u64 = 10;
@@ -18,7 +18,6 @@ pub(super) enum Kind {
 
 /// The counts.
 pub(super) struct Tally {
-    begun: Instant,
     /// Milliseconds of a part.
     part: u64,
     parts: [Part; PARTS as usize],
@@ -32,15 +31,15 @@ struct Part {
 }
 
 impl Tally {
-    /// Counts over `window`, from now on.
+    /// Counts over `window`.
     pub(super) fn new(window: Duration) -> Self {
         let part = u64::try_from(window.as_millis()).unwrap_or(u64::MAX) / PARTS;
-        Self { begun: Instant::now(), part: part.max(1), parts: [Part::default(); PARTS as usize] }
+        Self { part: part.max(1), parts: [Part::default(); PARTS as usize] }
     }
 
     /// Counts one.
-    pub(super) fn add(&mut self, kind: Kind) {
-        let number = self.number();
+    pub(super) fn add(&mut self, kind: Kind, now: Timestamp) {
+        let number = self.number(now);
         let Some(part) = usize::try_from(number % PARTS).ok().and_then(|index| self.parts.get_mut(index)) else { return };
         if part.number != number {
             *part = Part { number, ..Part::default() };
@@ -52,9 +51,9 @@ impl Tally {
     }
 
     /// All, and those of them that matter, in the window that ends now.
-    pub(super) fn sums(&self) -> (u32, u32) {
-        let number = self.number();
-        let recent = self.parts.iter().filter(|part| part.number + PARTS > number);
+    pub(super) fn sums(&self, now: Timestamp) -> (u32, u32) {
+        let number = self.number(now);
+        let recent = self.parts.iter().filter(|part| part.number <= number && part.number + PARTS > number);
         recent.fold((0, 0), |sums, part| (sums.0.saturating_add(part.all), sums.1.saturating_add(part.marked)))
     }
 
@@ -63,8 +62,8 @@ impl Tally {
         self.parts = [Part::default(); PARTS as usize];
     }
 
-    fn number(&self) -> u64 {
-        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX) / self.part
+    fn number(&self, now: Timestamp) -> u64 {
+        u64::try_from(now.0).unwrap_or(0) / self.part
     }
 }
 
@@ -72,21 +71,20 @@ impl Tally {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn what_is_older_than_the_window_does_not_count() {
+    #[test]
+    fn what_is_older_than_the_window_does_not_count() {
         let mut tally = Tally::new(Duration::from_secs(10));
-        tally.add(Kind::All);
-        tally.add(Kind::Marked);
-        assert_eq!(tally.sums(), (1, 1));
-        tokio::time::advance(Duration::from_secs(6)).await;
-        tally.add(Kind::All);
-        assert_eq!(tally.sums(), (2, 1));
-        tokio::time::advance(Duration::from_secs(5)).await;
-        assert_eq!(tally.sums(), (1, 0));
-        tokio::time::advance(Duration::from_mins(5)).await;
-        assert_eq!(tally.sums(), (0, 0));
-        tally.add(Kind::All);
+        let at = |seconds: i64| Timestamp(1_800_000_000_000 + seconds * 1000);
+        tally.add(Kind::All, at(0));
+        tally.add(Kind::Marked, at(0));
+        assert_eq!(tally.sums(at(0)), (1, 1));
+        tally.add(Kind::All, at(6));
+        assert_eq!(tally.sums(at(6)), (2, 1));
+        assert_eq!(tally.sums(at(11)), (1, 0));
+        assert_eq!(tally.sums(at(300)), (0, 0));
+        assert_eq!(tally.sums(at(-300)), (0, 0), "a clock that went back");
+        tally.add(Kind::All, at(300));
         tally.clear();
-        assert_eq!(tally.sums(), (0, 0));
+        assert_eq!(tally.sums(at(300)), (0, 0));
     }
 }

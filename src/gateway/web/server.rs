@@ -1,18 +1,17 @@
 //! The server: middleware in order, state for handlers, limits of connections.
 
 use std::net::{SocketAddr, TcpListener};
-use std::time::Duration;
 
+use actix_web::App;
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, PayloadConfig};
-use actix_web::{App, HttpServer};
 
 pub(in crate::gateway) use super::middleware::csrf::Guard;
 pub(in crate::gateway) use super::middleware::request::Callers;
 use super::middleware::{csrf, error_page, handle, headers, request, tenant};
-use super::routes;
 use super::site::Sites;
+use super::{listener, routes};
 use crate::config::gateway::{Gateway, Limits};
 use crate::gateway::services::Services;
 use crate::gateway::session::Sessions;
@@ -34,7 +33,6 @@ pub(in crate::gateway) fn serve(
     parts: Parts,
     settings: &Gateway,
 ) -> std::io::Result<(Server, SocketAddr)> {
-    let address = listener.local_addr()?;
     let form_bytes = parts.limits.form_bytes;
     let factory = move || {
         let Parts { services, sessions, sites, callers, limits, guard } = parts.clone();
@@ -54,13 +52,5 @@ pub(in crate::gateway) fn serve(
             .wrap(from_fn(headers::headers))
             .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)))
     };
-    let mut server = HttpServer::new(factory)
-        .disable_signals()
-        .shutdown_timeout(settings.server.shutdown_seconds)
-        .client_request_timeout(Duration::from_secs(10))
-        .tcp_nodelay(true);
-    if settings.server.workers > 0 {
-        server = server.workers(settings.server.workers);
-    }
-    Ok((server.listen(listener)?.run(), address))
+    listener::serve(listener, &settings.server, factory)
 }

@@ -206,7 +206,8 @@ async fn a_counter_takes_many_at_once(bench: Bench) {
     assert_eq!(count.value, 81);
     assert!(count.resets_in <= window && count.resets_in > Duration::from_secs(30), "the first count opened the window");
     assert_eq!(store.peek(&key("c")).await.unwrap().unwrap().value, 81);
-    let both = tokio::join!(store.count_by(&key("d"), 3, window), store.count_by(&key("d"), 4, window));
+    let shared = key("d");
+    let both = tokio::join!(store.count_by(&shared, 3, window), store.count_by(&shared, 4, window));
     assert_eq!(both.0.unwrap().value.max(both.1.unwrap().value), 7);
     store.count_by(&key("e"), 9, SHORT).await.unwrap();
     bench.pass(SHORT);
