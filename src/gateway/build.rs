@@ -31,6 +31,7 @@ use super::services::keys::Keys;
 use super::services::launch::Launch;
 use super::services::live::Live;
 use super::services::ownership::Ownerships;
+use super::services::pace::Pace;
 use super::services::reports::Reports;
 use super::services::revocation::Revocations;
 use super::services::sessions::SessionLists;
@@ -92,10 +93,16 @@ impl<'a> Base<'a> {
             services: services(self),
             sessions: self.sessions.clone(),
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
-            callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
+            callers: callers(self.settings, self.clock)?,
             limits: self.settings.limits.clone(),
+            pace: self.pace(),
             guard: Guard::new(self.audit.clone(), self.settings.audit.cross_site_per_minute),
         })
+    }
+
+    fn pace(&self) -> Pace {
+        let tenants: Vec<TenantId> = self.tenants.keys().cloned().collect();
+        Pace::new(&tenants, self.settings.api, (&self.store, self.clock), self.shutdown)
     }
 
     /// Takes the settings' first server key of each tenant into the vault. A vault that cannot be reached now keeps what
@@ -307,11 +314,12 @@ fn layout(store: &StoreSettings) -> Layout {
     }
 }
 
-fn trusted(settings: &Settings) -> Result<Arc<[Network]>, StartError> {
+fn callers(settings: &Settings, clock: &Clock) -> Result<Callers, StartError> {
     let networks = settings
         .server
         .trusted_proxies
         .iter()
         .map(|text| Network::parse(text).ok_or_else(|| StartError::Settings(format!("trusted proxy {text} is no network"))));
-    networks.collect()
+    let trusted = networks.collect::<Result<_, StartError>>()?;
+    Ok(Callers { trusted, forwarded_by: settings.server.forwarded_by, clock: clock.clone() })
 }

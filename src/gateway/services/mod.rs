@@ -2,10 +2,8 @@
 //! Redis, no HTTP client, no templates.
 
 pub(in crate::gateway) mod accounts;
-pub(in crate::gateway) mod admission;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod backchannel;
-pub(in crate::gateway) mod breaker;
 pub(in crate::gateway) mod browsers;
 pub(in crate::gateway) mod chains;
 mod coalesce;
@@ -16,7 +14,6 @@ pub(in crate::gateway) mod directory;
 pub(in crate::gateway) mod drafts;
 pub(in crate::gateway) mod error;
 pub(in crate::gateway) mod findings;
-pub(in crate::gateway) mod gate;
 pub(in crate::gateway) mod groups;
 pub(in crate::gateway) mod health;
 pub(in crate::gateway) mod home;
@@ -25,17 +22,16 @@ pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod lists;
 pub(in crate::gateway) mod live;
 pub(in crate::gateway) mod ownership;
+#[cfg_attr(not(test), expect(dead_code, reason = "nothing asks the service for callers yet"))]
+#[expect(unused_imports, reason = "the same")]
+pub(in crate::gateway) mod pace;
 pub(in crate::gateway) mod parts;
-mod quota;
 pub(in crate::gateway) mod reports;
-pub(in crate::gateway) mod retry;
 pub(in crate::gateway) mod revocation;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
-mod shelves;
 pub(in crate::gateway) mod signin;
-mod tally;
 pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod uploads;
 

@@ -9,11 +9,12 @@ use actix_web::web::{Data, PayloadConfig};
 
 pub(in crate::gateway) use super::middleware::csrf::Guard;
 pub(in crate::gateway) use super::middleware::request::Callers;
-use super::middleware::{csrf, error_page, handle, headers, request, tenant};
+use super::middleware::{csrf, error_page, handle, head, headers, request, tenant};
 use super::site::Sites;
 use super::{listener, routes};
 use crate::config::gateway::{Gateway, Limits};
 use crate::gateway::services::Services;
+use crate::gateway::services::pace::Pace;
 use crate::gateway::session::Sessions;
 
 /// What every worker gets a copy of.
@@ -25,6 +26,7 @@ pub(in crate::gateway) struct Parts {
     pub(in crate::gateway) callers: Callers,
     pub(in crate::gateway) limits: Limits,
     pub(in crate::gateway) guard: Guard,
+    pub(in crate::gateway) pace: Pace,
 }
 
 /// A server on `listener`, not yet awaited, and its address. The caller handles signals.
@@ -34,8 +36,9 @@ pub(in crate::gateway) fn serve(
     settings: &Gateway,
 ) -> std::io::Result<(Server, SocketAddr)> {
     let form_bytes = parts.limits.form_bytes;
+    let bounds = settings.server.connection;
     let factory = move || {
-        let Parts { services, sessions, sites, callers, limits, guard } = parts.clone();
+        let Parts { services, sessions, sites, callers, limits, guard, .. } = parts.clone();
         // The last wrapped runs first: see `middleware`.
         App::new()
             .app_data(PayloadConfig::new(form_bytes))
@@ -48,6 +51,7 @@ pub(in crate::gateway) fn serve(
             .wrap(sessions.layer())
             .wrap(from_fn(move |request, next| csrf::csrf(guard.clone(), request, next)))
             .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
+            .wrap(from_fn(move |request, next| head::head(bounds, request, next)))
             .wrap(from_fn(error_page::error_page))
             .wrap(from_fn(headers::headers))
             .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)))

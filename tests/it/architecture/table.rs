@@ -50,6 +50,7 @@ pub(super) const ROOMS: &[Room] = &[
         "gateway::web",
         &[
             "gateway::operations",
+            "gateway::web::listener",
             "gateway::web::middleware",
             "gateway::web::extract",
             "gateway::web::handlers",
@@ -75,6 +76,7 @@ pub(super) const ROOMS: &[Room] = &[
             "platform",
         ],
     ),
+    room("gateway::web::listener", &["config::gateway"]),
     room(
         "gateway::web::extract",
         &[
@@ -197,6 +199,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
         "actix_web",
         &[
             "gateway::web",
+            "gateway::web::listener",
             "gateway::web::middleware",
             "gateway::web::extract",
             "gateway::web::handlers",
@@ -205,6 +208,9 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
             "idp",
         ],
     ),
+    ("actix_http", &["gateway::web::listener"]),
+    ("actix_server", &["gateway::web::listener"]),
+    ("actix_service", &["gateway::web::listener"]),
     ("actix_session", &["gateway::session"]),
     ("actix_multipart", &["gateway::web", "gateway::web::extract", "gateway::web::handlers", "scanner::web"]),
     ("oauth2", &["gateway::upstream"]),

@@ -2,6 +2,7 @@
 
 mod at_rest;
 mod audit;
+mod connections;
 mod cross_site;
 mod ended;
 mod failover;

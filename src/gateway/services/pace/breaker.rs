@@ -57,25 +57,20 @@ enum Phase {
 
 impl Breakers {
     /// Circuits that are closed.
-    pub(in crate::gateway) fn new(
-        tenants: impl IntoIterator<Item = TenantId>,
-        settings: Settings,
-        clock: &Clock,
-        shutdown: &Shutdown,
-    ) -> Self {
+    pub(in crate::gateway) fn new(tenants: impl IntoIterator<Item = TenantId>, settings: Settings, clock: &Clock) -> Self {
         let circuit = |tenant: TenantId| (tenant.clone(), Circuit::new(tenant, settings, clock.clone()));
-        let this = Self(Arc::new(tenants.into_iter().map(circuit).collect()));
-        let (watched, end) = (this.clone(), shutdown.clone());
-        shutdown.spawn(async move {
-            loop {
-                watched.0.values().for_each(|circuit| circuit.measure(&circuit.state()));
-                tokio::select! {
-                    () = tokio::time::sleep(PACE) => {}
-                    () = end.begun() => return,
-                }
+        Self(Arc::new(tenants.into_iter().map(circuit).collect()))
+    }
+
+    /// Measures all of them until `shutdown`, also where nothing changes.
+    pub(in crate::gateway) async fn watch(self, shutdown: Shutdown) {
+        loop {
+            self.0.values().for_each(|circuit| circuit.measure(&circuit.state()));
+            tokio::select! {
+                () = tokio::time::sleep(PACE) => {}
+                () = shutdown.begun() => return,
             }
-        });
-        this
+        }
     }
 
     /// Lets a call through; say how it ended with [`Pass::done`]. `Err`: the service is left alone, try again after this.
@@ -236,15 +231,15 @@ mod tests {
 
     fn breakers() -> (Breakers, Clock) {
         let clock = Clock::manual(Timestamp(1_800_000_000_000));
-        (Breakers::new([tenant("acme"), tenant("globex")], SETTINGS, &clock, &Shutdown::default()), clock)
+        (Breakers::new([tenant("acme"), tenant("globex")], SETTINGS, &clock), clock)
     }
 
     fn call(breakers: &Breakers, good: bool) -> Result<(), Duration> {
         breakers.pass(&tenant("acme")).map(|pass| pass.done(good))
     }
 
-    #[tokio::test]
-    async fn failures_in_a_row_open_it_for_one_tenant_and_a_good_try_closes_it() {
+    #[test]
+    fn failures_in_a_row_open_it_for_one_tenant_and_a_good_try_closes_it() {
         let (breakers, clock) = breakers();
         call(&breakers, false).unwrap();
         call(&breakers, false).unwrap();
@@ -262,8 +257,8 @@ mod tests {
         call(&breakers, true).unwrap();
     }
 
-    #[tokio::test]
-    async fn a_try_that_fails_makes_the_pause_longer_up_to_a_bound() {
+    #[test]
+    fn a_try_that_fails_makes_the_pause_longer_up_to_a_bound() {
         let (breakers, clock) = breakers();
         for _ in 0..3 {
             call(&breakers, false).unwrap();
@@ -282,8 +277,8 @@ mod tests {
         assert_eq!(call(&breakers, false), Err(Duration::from_secs(1)), "after a good time it begins anew");
     }
 
-    #[tokio::test]
-    async fn a_share_of_failures_opens_it_when_there_were_enough_calls() {
+    #[test]
+    fn a_share_of_failures_opens_it_when_there_were_enough_calls() {
         let (breakers, _) = breakers();
         for _ in 0..4 {
             call(&breakers, false).unwrap();
@@ -294,8 +289,8 @@ mod tests {
         assert!(call(&breakers, true).is_err());
     }
 
-    #[tokio::test]
-    async fn a_try_whose_caller_goes_away_is_left_to_the_next_one_and_late_words_do_not_count() {
+    #[test]
+    fn a_try_whose_caller_goes_away_is_left_to_the_next_one_and_late_words_do_not_count() {
         let (breakers, clock) = breakers();
         let late: Vec<Pass> = (0..3).map(|_| breakers.pass(&tenant("acme")).unwrap()).collect();
         for _ in 0..3 {
@@ -309,5 +304,12 @@ mod tests {
         call(&breakers, true).unwrap();
         drop(breakers.pass(&tenant("acme")).unwrap());
         call(&breakers, true).unwrap();
+    }
+
+    #[test]
+    fn only_answers_that_say_so_are_trouble() {
+        let trouble = |status| is_trouble(StatusCode::from_u16(status).unwrap());
+        assert!([502, 503, 504].into_iter().all(trouble));
+        assert!(![200, 304, 400, 401, 404, 429, 500, 501, 505].into_iter().any(trouble));
     }
 }
