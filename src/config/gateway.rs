@@ -18,6 +18,7 @@ pub struct Gateway {
     pub keys: Vec<SealingKey>,
     pub upstream: Upstream,
     pub limits: Limits,
+    pub api: Api,
     pub drafts: Drafts,
     pub cache: Cache,
     pub audit: Audit,
@@ -34,8 +35,38 @@ pub struct Server {
     pub workers: usize,
     /// How long running requests may take to end after SIGTERM.
     pub shutdown_seconds: u64,
-    /// Networks (CIDR) whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed.
+    /// Networks (CIDR) that are believed when they say for whom they ask.
     pub trusted_proxies: Vec<String>,
+    /// The header they say it in.
+    pub forwarded_by: ForwardedBy,
+    pub connection: Connection,
+}
+
+/// The one header in which proxies name callers; the other one is ignored, because it may be a caller's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardedBy {
+    /// `X-Forwarded-For`.
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+}
+
+/// Bounds of one connection to the portal.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection {
+    /// A connection without a request is closed after this long.
+    pub keep_alive_seconds: u64,
+    /// A request's line and headers have to be there this long after their first byte.
+    pub head_seconds: u64,
+    /// The longest path and query.
+    pub uri_bytes: usize,
+    /// All headers of a request together.
+    pub head_bytes: usize,
+    /// How many headers a request may have.
+    pub head_fields: usize,
+    /// A caller who takes less than `stall_bytes` of a waiting answer in this time is cut.
+    pub stall_seconds: u64,
+    pub stall_bytes: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -192,6 +223,64 @@ pub struct Limits {
     pub live_poll_ms: u64,
     /// Tasks of a group whose file is asked for when its page is shown.
     pub group_files: usize,
+}
+
+/// How fast API calls may come, and what happens when a scanning service cannot keep up.
+#[derive(Clone, Copy, Debug)]
+pub struct Api {
+    pub rate: Rate,
+    pub breaker: Breaker,
+    pub gate: Gate,
+    pub retry: Retry,
+}
+
+/// Calls in a window of time.
+#[derive(Clone, Copy, Debug)]
+pub struct Rate {
+    pub window_seconds: u64,
+    /// Of all members of a tenant together, and of all callers without a credential together.
+    pub per_tenant: u64,
+    /// Of one person, API key or access token.
+    pub per_caller: u64,
+    /// From one address: an IPv4 address or an IPv6 /64.
+    pub per_network: u64,
+    /// Replicas tell each other what they counted this often.
+    pub share_ms: u64,
+    /// Callers and networks of a tenant that are counted one by one.
+    pub tracked: usize,
+}
+
+/// When a service that fails is left alone for a while.
+#[derive(Clone, Copy, Debug)]
+pub struct Breaker {
+    /// Failures in a row that open it.
+    pub failures: u32,
+    /// Or: this share of the calls in a window, when there were at least `least_calls`.
+    pub failed_percent: u32,
+    pub window_seconds: u64,
+    pub least_calls: u32,
+    /// How long it stays open before one call may try; doubles with each try that fails, up to `open_most_ms`.
+    pub open_ms: u64,
+    pub open_most_ms: u64,
+}
+
+/// How many calls of a tenant are at its service at the same time.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate {
+    pub at_once: usize,
+    /// How many more wait for a place, and how long.
+    pub waiting: usize,
+    pub wait_ms: u64,
+}
+
+/// How many calls may be tried again.
+#[derive(Clone, Copy, Debug)]
+pub struct Retry {
+    /// Of the calls in a window.
+    pub percent: u32,
+    /// So many in a window in any case.
+    pub least: u32,
+    pub window_seconds: u64,
 }
 
 /// Bounds of new scans that are being prepared.

@@ -34,6 +34,7 @@ use super::services::keys::Keys;
 use super::services::launch::Launch;
 use super::services::live::Live;
 use super::services::ownership::Ownerships;
+use super::services::pace::Pace;
 use super::services::reports::Reports;
 use super::services::revocation::Revocations;
 use super::services::sessions::SessionLists;
@@ -114,10 +115,16 @@ impl<'a> Base<'a> {
             proxy: ProxySettings::new(&self.settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?,
             sessions: self.sessions.clone(),
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
-            callers: Callers { trusted: trusted(self.settings)?, clock: self.clock.clone() },
+            callers: callers(self.settings, self.clock)?,
             limits: self.settings.limits.clone(),
+            pace: self.pace(),
             guard: Guard(self.audit.clone()),
         })
+    }
+
+    fn pace(&self) -> Pace {
+        let tenants: Vec<TenantId> = self.tenants.keys().cloned().collect();
+        Pace::new(&tenants, self.settings.api, (&self.store, self.clock), self.shutdown)
     }
 
     /// One for everything that asks the service: it knows which tokens are being refreshed.
@@ -341,11 +348,12 @@ fn layout(store: &StoreSettings) -> Layout {
     }
 }
 
-fn trusted(settings: &Settings) -> Result<Arc<[Network]>, StartError> {
+fn callers(settings: &Settings, clock: &Clock) -> Result<Callers, StartError> {
     let networks = settings
         .server
         .trusted_proxies
         .iter()
         .map(|text| Network::parse(text).ok_or_else(|| StartError::Settings(format!("trusted proxy {text} is no network"))));
-    networks.collect()
+    let trusted = networks.collect::<Result<_, StartError>>()?;
+    Ok(Callers { trusted, forwarded_by: settings.server.forwarded_by, clock: clock.clone() })
 }

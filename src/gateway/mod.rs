@@ -23,6 +23,7 @@ use tokio::sync::oneshot;
 pub use self::cache::fuzzing;
 use self::operations::MetricsPage;
 use self::services::health::Health;
+use self::services::pace::Breakers;
 pub use self::trails::{TrailError, TrailReport};
 use crate::config::gateway::Gateway as Settings;
 use crate::platform::clock::Clock;
@@ -83,9 +84,9 @@ impl Gateway {
         base.reseal_trails();
         base.first_keys().await;
         let parts = base.parts()?;
-        let health = parts.services.health.clone();
+        let watched = (parts.services.health.clone(), parts.pace.breakers.clone());
         let (working, done) = oneshot::channel::<()>();
-        let operations = operations.map(|listener| operate(listener, health, &clock, (shutdown, done))).transpose()?;
+        let operations = operations.map(|listener| operate(listener, watched, &clock, (shutdown, done))).transpose()?;
         let (server, address) = web::server::serve(listener, parts, &settings).map_err(listen)?;
         let handle = server.handle();
         let ended = shutdown.clone();
@@ -125,12 +126,13 @@ fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
 /// closed then.
 fn operate(
     listener: TcpListener,
-    health: Health,
+    (health, breakers): (Health, Breakers),
     clock: &Clock,
     (shutdown, done): (&Shutdown, oneshot::Receiver<()>),
 ) -> Result<SocketAddr, StartError> {
     let page = MetricsPage::start(clock.now(), shutdown).map_err(|error| StartError::Operations(error.to_string()))?;
     shutdown.spawn(health.clone().watch());
+    shutdown.spawn(breakers.watch(shutdown.clone()));
     let shown = web::operations::Operations { health, page };
     let started = web::operations::serve(listener, shown).map_err(|error| StartError::Operations(error.to_string()));
     let (server, address) = started?;

@@ -7,8 +7,8 @@ use std::ops::RangeInclusive;
 
 use crate::config::checks;
 use crate::config::gateway::{
-    Audit, Claims, ClientAuth, Drafts, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth, SealingKey,
-    Server, Service, Session, Tenant, TenantApi, Upstream, Vault,
+    Audit, Claims, ClientAuth, Drafts, ForwardedBy, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth,
+    SealingKey, Server, Service, Session, Tenant, TenantApi, Upstream, Vault,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -30,6 +30,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         keys: section.series("keys", key),
         upstream: section.table("upstream", upstream),
         limits: section.table("limits", limits),
+        api: section.table("api", super::api::read),
         drafts: section.table("drafts", drafts),
         cache: section.table("cache", super::cache::read),
         audit: section.table("audit", audit),
@@ -54,6 +55,12 @@ fn server(section: &mut Section<'_>) -> Server {
         workers: section.number("workers", 0..=1024),
         shutdown_seconds: section.number("shutdown_seconds", 0..=3600),
         trusted_proxies: section.list("trusted_proxies"),
+        forwarded_by: section.choice(
+            "forwarded_by",
+            ("x-forwarded-for", ForwardedBy::XForwardedFor),
+            &[("forwarded", ForwardedBy::Forwarded)],
+        ),
+        connection: section.table("connection", super::api::connection),
     };
     section.every("trusted_proxies", &server.trusted_proxies, "a network such as 10.0.0.0/8", checks::network);
     server

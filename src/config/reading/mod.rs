@@ -2,6 +2,7 @@
 //! as the section's own.
 
 mod cache;
+mod api;
 pub(super) mod gateway;
 pub(super) mod idp;
 pub(super) mod scanner;

@@ -17,6 +17,14 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
+/// What one caller has to itself, as far as addresses tell: an IPv4 address, or an IPv6 /64.
+pub(in crate::gateway) fn block(address: IpAddr) -> u128 {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(v6) => v6.to_bits() >> 64 << 64,
+    }
+}
+
 impl Network {
     /// Reads `10.0.0.0/8`, `2001:db8::/32` or a single address.
     pub(in crate::gateway) fn parse(text: &str) -> Option<Self> {
@@ -54,17 +62,33 @@ pub(in crate::gateway) fn neighbourhood(address: IpAddr) -> String {
 /// The caller's address: `peer` unless it is a trusted proxy; then the right-most address of `X-Forwarded-For` that is
 /// not a trusted proxy itself. An entry that cannot be read ends the walk at the last good address.
 pub(in crate::gateway) fn client(peer: IpAddr, forwarded_for: &str, trusted: &[Network]) -> IpAddr {
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
-    if !is_trusted(peer) {
+    walk(peer, forwarded_for.rsplit(',').map(str::trim).filter(|entry| !entry.is_empty()).map(entry_address), trusted)
+}
+
+/// The same by `Forwarded` (RFC 7239). An element without an address (`unknown`, `_hidden`) ends the walk like one that cannot
+/// be read; a header that does not follow the grammar says nothing at all, as a quote that a caller left open could hide what
+/// a proxy has added.
+pub(in crate::gateway) fn client_by_forwarded(peer: IpAddr, forwarded: &str, trusted: &[Network]) -> IpAddr {
+    if !is_trusted(peer, trusted) {
         return peer;
     }
+    let Some(elements) = elements(forwarded) else { return peer };
+    walk(peer, elements.into_iter().rev().map(|node| entry_address(&node?)), trusted)
+}
+
+fn is_trusted(address: IpAddr, trusted: &[Network]) -> bool {
+    trusted.iter().any(|network| network.contains(address))
+}
+
+/// From the nearest entry on, as long as trusted proxies name it.
+fn walk(peer: IpAddr, entries: impl Iterator<Item = Option<IpAddr>>, trusted: &[Network]) -> IpAddr {
     let mut seen = peer;
-    for entry in forwarded_for.rsplit(',').map(str::trim).filter(|entry| !entry.is_empty()) {
-        let Some(address) = entry_address(entry) else { break };
-        seen = address;
-        if !is_trusted(address) {
+    for entry in entries {
+        if !is_trusted(seen, trusted) {
             break;
         }
+        let Some(address) = entry else { break };
+        seen = address;
     }
     seen
 }
@@ -78,6 +102,75 @@ fn entry_address(entry: &str) -> Option<IpAddr> {
         return Some(socket.ip());
     }
     entry.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
+}
+
+/// The `for` of each element, in order; `None` for text that does not follow the grammar.
+fn elements(text: &str) -> Option<Vec<Option<String>>> {
+    let mut all = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        // Lists may have empty elements (RFC 9110, 5.6.1).
+        if let Some(behind) = rest.strip_prefix(',') {
+            rest = behind.trim_start();
+            continue;
+        }
+        let (node, behind) = element(rest)?;
+        all.push(node);
+        rest = behind;
+    }
+    Some(all)
+}
+
+/// One element and what is behind its comma.
+fn element(text: &str) -> Option<(Option<String>, &str)> {
+    let (mut node, mut rest) = (None, text);
+    loop {
+        let (name, behind) = rest.split_once('=')?;
+        if name.is_empty() || !name.bytes().all(is_token) {
+            return None;
+        }
+        let (value, behind) = value(behind)?;
+        if name.eq_ignore_ascii_case("for") {
+            // Each parameter stands once.
+            if node.replace(value).is_some() {
+                return None;
+            }
+        }
+        let behind = behind.trim_start();
+        match behind.chars().next() {
+            None => return Some((node, "")),
+            Some(',') => return Some((node, behind.get(1..)?.trim_start())),
+            Some(';') => rest = behind.get(1..)?.trim_start(),
+            Some(_) => return None,
+        }
+    }
+}
+
+/// A token or quoted string, and what is behind it.
+fn value(text: &str) -> Option<(String, &str)> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text.bytes().position(|byte| !is_token(byte) && !matches!(byte, b':' | b'[' | b']')).unwrap_or(text.len());
+        let (value, behind) = text.split_at_checked(end)?;
+        return (end > 0).then(|| (value.to_owned(), behind));
+    };
+    let (mut value, mut escaped) = (String::new(), false);
+    for (at, character) in quoted.char_indices() {
+        match character {
+            _ if escaped => {
+                value.push(character);
+                escaped = false;
+            }
+            '\\' => escaped = true,
+            '"' => return Some((value, quoted.get(at + 1..)?)),
+            _ => value.push(character),
+        }
+    }
+    None
+}
+
+const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~')
 }
 
 #[cfg(test)]
@@ -100,6 +193,15 @@ mod tests {
     }
 
     #[test]
+    fn a_block_is_an_ipv4_address_or_an_ipv6_64() {
+        let of = |text: &str| block(text.parse().unwrap());
+        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:ffff:ffff:ffff"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+    }
+
+    #[test]
     fn forwarded_addresses_count_only_behind_a_trusted_proxy() {
         let trusted = [Network::parse("10.0.0.0/8").unwrap()];
         let from = |peer: &str, header: &str| client(peer.parse().unwrap(), header, &trusted).to_string();
@@ -107,7 +209,44 @@ mod tests {
         assert_eq!(from("10.0.0.1", "203.0.113.7"), "203.0.113.7");
         assert_eq!(from("10.0.0.1", "6.6.6.6, 203.0.113.7, 10.0.0.2"), "203.0.113.7");
         assert_eq!(from("10.0.0.1", "203.0.113.7, junk"), "10.0.0.1");
+        assert_eq!(from("10.0.0.1", "203.0.113.7, junk, 10.0.0.3"), "10.0.0.3");
         assert_eq!(from("10.0.0.1", "[2001:db8::1]:443"), "2001:db8::1");
         assert_eq!(from("10.0.0.1", ""), "10.0.0.1");
+    }
+
+    #[test]
+    fn the_forwarded_header_is_read_from_its_end_and_only_when_it_follows_the_grammar() {
+        let trusted = [Network::parse("10.0.0.0/8").unwrap(), Network::parse("fd00::/8").unwrap()];
+        let from = |peer: &str, header: &str| client_by_forwarded(peer.parse().unwrap(), header, &trusted).to_string();
+        let proxy = "10.0.0.1";
+        assert_eq!(from("192.0.2.9", "for=203.0.113.7"), "192.0.2.9", "from a stranger");
+        for (header, expected) in [
+            ("for=203.0.113.7", "203.0.113.7"),
+            ("For=203.0.113.7;proto=https;by=10.0.0.1;host=a.example", "203.0.113.7"),
+            ("proto=https; for=\"203.0.113.7:4711\"", "203.0.113.7"),
+            ("for=\"[2001:db8::2]\"", "2001:db8::2"),
+            ("for=\"[2001:db8::2]:4711\"", "2001:db8::2"),
+            ("for=[2001:db8::2]", "2001:db8::2"),
+            ("for=6.6.6.6, for=203.0.113.7, for=10.0.0.2", "203.0.113.7"),
+            ("for=6.6.6.6,for=203.0.113.7 , for=\"[fd00::1]\"", "203.0.113.7"),
+            ("for=6.6.6.6,, for=203.0.113.7,", "203.0.113.7"),
+            ("for=\"\\203.0.113.7\"", "203.0.113.7"),
+            // Nobody is named there: the last one that is known.
+            ("for=6.6.6.6, for=unknown", proxy),
+            ("for=6.6.6.6, for=_hidden, for=10.0.0.2", "10.0.0.2"),
+            ("for=6.6.6.6, proto=https", proxy),
+            ("", proxy),
+            // No grammar, no word: what a caller left open must not hide what a proxy added.
+            ("for=\"6.6.6.6, for=203.0.113.7", proxy),
+            ("for=\"a, for=203.0.113.7;by=\"b\"", proxy),
+            ("for=6.6.6.6;for=7.7.7.7", proxy),
+            ("for=6.6.6.6 7.7.7.7", proxy),
+            ("6.6.6.6", proxy),
+            ("=6.6.6.6", proxy),
+            ("for=", proxy),
+            ("for=6.6.6.6;", proxy),
+        ] {
+            assert_eq!(from(proxy, header), expected, "{header}");
+        }
     }
 }

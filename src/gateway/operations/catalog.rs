@@ -134,6 +134,18 @@ pub(super) const METRICS: &[Metric] = &[
     ),
     metric("cardea_sk_use_total", Kind::Counter, &[], "Calls to the scanning service with a tenant's server key."),
     metric(
+        "cardea_api_refused_total",
+        Kind::Counter,
+        &[label("reason", &["network", "caller", "tenant", "breaker", "gate"])],
+        "API calls that were not taken, by the limit that was reached.",
+    ),
+    metric(
+        "cardea_breaker_state",
+        Kind::Gauge,
+        &[label("tenant", &[])],
+        "Whether a tenant's scanning service is called: 0 it is, 1 one call tries, 2 it is left alone.",
+    ),
+    metric(
         "cardea_audit_lost_total",
         Kind::Counter,
         &[],

@@ -172,12 +172,12 @@ impl Embedded {
         ready(self.read(&key.in_file(SET)).map(|entry| entry.map(|entry| read_set(&entry)).unwrap_or_default()))
     }
 
-    pub(super) async fn count(&self, key: &Key, window: Duration) -> Result<Count, Unavailable> {
+    pub(super) async fn count(&self, key: &Key, by: u64, window: Duration) -> Result<Count, Unavailable> {
         let name = key.in_file(COUNTER);
         self.write(false, move |entries| {
             let now = entries.now();
             let old = entries.get(&name)?;
-            let value = old.as_ref().map_or(0, Entry::number).saturating_add(1);
+            let value = old.as_ref().map_or(0, Entry::number).saturating_add(by);
             let expires = old.and_then(|old| old.expires).unwrap_or_else(|| now.after(window));
             entries.set(&name, &Entry::new(value.to_be_bytes().to_vec(), Some(expires))?)?;
             Ok(Count { value, resets_in: expires.since(now) })

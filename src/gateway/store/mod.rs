@@ -225,7 +225,12 @@ impl Store {
 
     /// Counts one more. The first count opens a window; when it ends, counting starts anew.
     pub(in crate::gateway) async fn count(&self, key: &Key, window: Duration) -> Result<Count, Unavailable> {
-        each!(self, backend => backend.count(key, window))
+        self.count_by(key, 1, window).await
+    }
+
+    /// Counts `by` more in one step, as [`Store::count`] does one; the value is that of all replicas together.
+    pub(in crate::gateway) async fn count_by(&self, key: &Key, by: u64, window: Duration) -> Result<Count, Unavailable> {
+        each!(self, backend => backend.count(key, by, window))
     }
 
     /// The counter as it stands; `None` when no window is open.

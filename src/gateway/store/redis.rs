@@ -149,9 +149,9 @@ impl Redis {
         Ok(members)
     }
 
-    pub(super) async fn count(&self, key: &Key, window: Duration) -> Result<Count, Unavailable> {
+    pub(super) async fn count(&self, key: &Key, by: u64, window: Duration) -> Result<Count, Unavailable> {
         let mut call = self.0.scripts.count.key(self.name(key, COUNTER));
-        call.arg(milliseconds(window));
+        call.arg(milliseconds(window)).arg(by);
         let (value, left) = self.within(call.invoke_async::<(u64, i64)>(&mut self.0.link.once())).await?;
         Ok(Count { value, resets_in: Duration::from_millis(u64::try_from(left).unwrap_or(0)) })
     }

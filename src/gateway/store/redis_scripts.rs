@@ -11,7 +11,7 @@ pub(super) struct Scripts {
     pub(super) rewrap: Script,
     /// Set, member, lifetime in ms or -1. The set lives as long as its longest lifetime.
     pub(super) add: Script,
-    /// Counter, window in ms. Gives the count and the rest of the window in ms.
+    /// Counter, window in ms, how many. Gives the count and the rest of the window in ms.
     pub(super) count: Script,
     /// Lease and fence, owner, lifetime in ms, lifetime of the fence in ms. Gives the fence, or 0 when it is held.
     pub(super) acquire: Script,
@@ -52,8 +52,8 @@ impl Default for Scripts {
             ),
             count: Script::new(
                 r"
-                local value = redis.call('INCR', KEYS[1])
-                if value == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+                local value = redis.call('INCRBY', KEYS[1], ARGV[2])
+                if value == tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
                 return { value, redis.call('PTTL', KEYS[1]) }",
             ),
             // By time as well as by count, so that the fence also grows when the last number was lost.

@@ -1,12 +1,15 @@
 //! The one way HTTP leaves the gateway: no redirects, no proxies from the environment, bounded answers, bounded time.
 //! Reads are tried again after a connect error or 502, 503, 504; nothing else ever is (WIRE reading rule 10).
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, ClientBuilder, Method, Request, RequestBuilder, Response, StatusCode, redirect};
+use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use url::Url;
 
@@ -23,6 +26,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub(crate) struct Transport {
     client: Client,
+    /// Where connections live. All workers share them, so they do not end with the worker that happened to open one: when the
+    /// process ends, a worker with nothing to do goes first.
+    home: Option<Handle>,
     /// Whole time of a call that is not streamed.
     pub(super) whole: Duration,
     /// Longest silence of a stream.
@@ -49,7 +55,7 @@ pub(super) struct Answer {
 }
 
 impl Transport {
-    /// Builds the pool. Trusts the system's roots, or the compiled-in ones where the system has none.
+    /// Builds the pool in the runtime of its caller. Trusts the system's roots, or the compiled-in ones where the system has none.
     pub(crate) fn new(settings: &Upstream) -> Result<Self, UpstreamError> {
         let client = builder(settings)
             .build()
@@ -60,6 +66,7 @@ impl Transport {
             .map_err(|error| UpstreamError::transport(&error))?;
         Ok(Self {
             client,
+            home: Handle::try_current().ok(),
             whole: Duration::from_millis(settings.timeout_ms),
             idle: Duration::from_millis(settings.idle_timeout_ms),
             max_answer: settings.max_answer_bytes,
@@ -106,9 +113,19 @@ impl Transport {
 
     /// Sends a request once without a limit of its own: the caller watches over its stream.
     pub(super) async fn stream(&self, request: RequestBuilder) -> Result<Answer, UpstreamError> {
-        let response = request.send().await.map_err(|error| UpstreamError::transport(&error))?;
+        let response = self.at_home(request.send()).await.map_err(|error| UpstreamError::transport(&error))?;
         let response = self.success(response).await?;
         read(response, self.max_answer).await
+    }
+
+    /// Has what `call` starts beside itself run where the pool was built.
+    async fn at_home<T>(&self, call: impl Future<Output = T>) -> T {
+        let mut call = pin!(call);
+        poll_fn(|context| {
+            let _home = self.home.as_ref().map(Handle::enter);
+            call.as_mut().poll(context)
+        })
+        .await
     }
 
     async fn success(&self, response: Response) -> Result<Response, UpstreamError> {
@@ -124,7 +141,7 @@ impl Transport {
         let mut wait = FIRST_WAIT;
         loop {
             let again = request.try_clone().filter(|_| left > 0);
-            let outcome = self.client.execute(request).await;
+            let outcome = self.at_home(self.client.execute(request)).await;
             let may_help = match &outcome {
                 Ok(response) => matches!(response.status().as_u16(), 502..=504),
                 Err(error) => error.is_connect(),

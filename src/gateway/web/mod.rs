@@ -7,6 +7,7 @@ mod context;
 mod error;
 mod extract;
 mod handlers;
+mod listener;
 pub(in crate::gateway) mod middleware;
 pub(in crate::gateway) mod operations;
 mod page;

@@ -1,22 +1,23 @@
 //! The server: middleware in order, state for handlers, limits of connections.
 
 use std::net::{SocketAddr, TcpListener};
-use std::time::Duration;
 
+use actix_web::App;
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
+use actix_web::App;
 use actix_web::web::{self, Data, PayloadConfig};
-use actix_web::{App, HttpServer};
 
 use super::api::{self, ApiParts};
 pub(in crate::gateway) use super::middleware::csrf::Guard;
 pub(in crate::gateway) use super::middleware::request::Callers;
-use super::middleware::{csrf, error_page, handle, headers, request, tenant};
-use super::routes;
+use super::middleware::{csrf, error_page, handle, head, headers, request, tenant};
 use super::site::Sites;
+use super::{listener, routes};
 use crate::config::gateway::{Gateway, Limits};
 use crate::gateway::services::Services;
 use crate::gateway::services::api::{Api, ProxySettings};
+use crate::gateway::services::pace::Pace;
 use crate::gateway::session::Sessions;
 
 /// What every worker gets a copy of.
@@ -30,6 +31,7 @@ pub(in crate::gateway) struct Parts {
     pub(in crate::gateway) guard: Guard,
     pub(in crate::gateway) api: Api,
     pub(in crate::gateway) proxy: ProxySettings,
+    pub(in crate::gateway) pace: Pace,
 }
 
 /// A server on `listener`, not yet awaited, and its address. The caller handles signals.
@@ -38,13 +40,14 @@ pub(in crate::gateway) fn serve(
     parts: Parts,
     settings: &Gateway,
 ) -> std::io::Result<(Server, SocketAddr)> {
-    let address = listener.local_addr()?;
     let form_bytes = parts.limits.form_bytes;
+    let bounds = settings.server.connection;
     let factory = move || {
-        let Parts { services, sessions, sites, callers, limits, guard, api, proxy } = parts.clone();
+        let Parts { services, sessions, sites, callers, limits, guard, api, proxy, pace } = parts.clone();
         let calls = ApiParts {
             api,
             proxy,
+            pace,
             sessions: sessions.clone(),
             sites: sites.clone(),
             callers: callers.clone(),
@@ -63,19 +66,11 @@ pub(in crate::gateway) fn serve(
             .wrap(sessions.layer())
             .wrap(from_fn(move |request, next| csrf::csrf(guard.clone(), request, next)))
             .wrap(from_fn(move |request, next| tenant::tenant(sites.clone(), request, next)))
+            .wrap(from_fn(move |request, next| head::head(bounds, request, next)))
             .wrap(from_fn(error_page::error_page))
             .wrap(from_fn(headers::headers))
             .wrap(from_fn(move |request, next| request::request(callers.clone(), request, next)));
         App::new().configure(api::routes(calls)).service(portal)
     };
-    let mut server = HttpServer::new(factory)
-        .on_connect(api::peer::remember)
-        .disable_signals()
-        .shutdown_timeout(settings.server.shutdown_seconds)
-        .client_request_timeout(Duration::from_secs(10))
-        .tcp_nodelay(true);
-    if settings.server.workers > 0 {
-        server = server.workers(settings.server.workers);
-    }
-    Ok((server.listen(listener)?.run(), address))
+    listener::serve(listener, &settings.server, factory)
 }

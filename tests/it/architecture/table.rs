@@ -53,6 +53,7 @@ pub(super) const ROOMS: &[Room] = &[
         &[
             "gateway::operations",
             "gateway::web::api",
+            "gateway::web::listener",
             "gateway::web::middleware",
             "gateway::web::extract",
             "gateway::web::handlers",
@@ -78,6 +79,7 @@ pub(super) const ROOMS: &[Room] = &[
             "platform",
         ],
     ),
+    room("gateway::web::listener", &["config::gateway"]),
     room(
         "gateway::web::extract",
         &[
@@ -217,6 +219,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
         &[
             "gateway::web",
             "gateway::web::api",
+            "gateway::web::listener",
             "gateway::web::middleware",
             "gateway::web::extract",
             "gateway::web::handlers",
@@ -225,6 +228,9 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
             "idp",
         ],
     ),
+    ("actix_http", &["gateway::web::listener"]),
+    ("actix_server", &["gateway::web::listener"]),
+    ("actix_service", &["gateway::web::listener"]),
     ("actix_session", &["gateway::session"]),
     ("actix_multipart", &["gateway::web", "gateway::web::extract", "gateway::web::handlers", "scanner::web"]),
     ("oauth2", &["gateway::upstream"]),

@@ -3,6 +3,7 @@
 mod at_rest;
 mod audit;
 mod callers;
+mod connections;
 mod cross_site;
 mod ended;
 mod failover;

@@ -47,6 +47,8 @@ pub(crate) struct Setup {
     /// Sections that come last in every configuration.
     pub(crate) extra: String,
     pub(crate) keys: String,
+    /// Lines of `[gateway.server]` after its address.
+    pub(crate) server: String,
     /// Lines of `[gateway.session]` after the cookie's name.
     pub(crate) session: String,
     /// Lines of the identity section of both tenants.
@@ -60,6 +62,7 @@ impl Default for Setup {
         Self {
             extra: String::new(),
             keys: SEALING_KEY.to_owned(),
+            server: String::new(),
             session: String::new(),
             identity: "scopes = [\"profile\", \"email\"]\n".to_owned(),
             store: String::new(),
@@ -128,7 +131,7 @@ impl Browser {
 
 /// Settings of a gateway on `port`, one of `ports`.
 fn configuration(port: u16, ports: &[u16], redis: Option<&str>, provider: &Provider, service: &Service, setup: &Setup) -> String {
-    let Setup { extra, keys, session, identity, store } = setup;
+    let Setup { extra, keys, server, session, identity, store } = setup;
     let store = match redis {
         Some(url) => format!("backend = \"redis\"\nredis_url = \"{url}\"\n{store}"),
         None => "path = \"gateway.redb\"\n".to_owned(),
@@ -161,6 +164,7 @@ base_url = "{base}"
 [gateway.server]
 listen = "127.0.0.1:{port}"
 workers = 2
+{server}
 [gateway.session]
 cookie_name = "cardea"
 {session}
@@ -215,6 +219,11 @@ impl Replica {
     /// Asks the process to end and waits until it has.
     pub(crate) async fn finish(&mut self) {
         self.terminate();
+        self.ended().await;
+    }
+
+    /// Waits until the process, which was asked to, has ended well.
+    pub(crate) async fn ended(&mut self) {
         let mut process = self.process.take().unwrap();
         let status = eventually("the end of the gateway", async || process.try_wait().unwrap()).await;
         assert!(status.success(), "{status}: {}", self.log());

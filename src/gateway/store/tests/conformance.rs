@@ -27,6 +27,7 @@ on_both! {
     a_set_keeps_its_members_in_order_and_once
     a_set_lives_as_long_as_its_longest_lifetime
     a_counter_counts_inside_its_window
+    a_counter_takes_many_at_once
     a_lease_has_one_holder_and_its_fence_grows
     a_lease_that_ran_out_goes_to_the_next_and_the_first_cannot_keep_it
     a_message_reaches_all_who_listen_to_its_channel
@@ -194,6 +195,24 @@ async fn a_counter_counts_inside_its_window(bench: Bench) {
     until("the end of a window", async || store.peek(&key("c")).await.unwrap().is_none()).await;
     let Count { value, .. } = store.count(&key("c"), SHORT).await.unwrap();
     assert_eq!(value, 1);
+}
+
+async fn a_counter_takes_many_at_once(bench: Bench) {
+    let store = &bench.store;
+    let window = Duration::from_mins(1);
+    assert_eq!(store.count_by(&key("c"), 40, window).await.unwrap().value, 40);
+    assert_eq!(store.count(&key("c"), window).await.unwrap().value, 41);
+    let count = store.count_by(&key("c"), 40, window).await.unwrap();
+    assert_eq!(count.value, 81);
+    assert!(count.resets_in <= window && count.resets_in > Duration::from_secs(30), "the first count opened the window");
+    assert_eq!(store.peek(&key("c")).await.unwrap().unwrap().value, 81);
+    let shared = key("d");
+    let both = tokio::join!(store.count_by(&shared, 3, window), store.count_by(&shared, 4, window));
+    assert_eq!(both.0.unwrap().value.max(both.1.unwrap().value), 7);
+    store.count_by(&key("e"), 9, SHORT).await.unwrap();
+    bench.pass(SHORT);
+    until("the end of a window", async || store.peek(&key("e")).await.unwrap().is_none()).await;
+    assert_eq!(store.count_by(&key("e"), 2, SHORT).await.unwrap().value, 2);
 }
 
 async fn a_lease_has_one_holder_and_its_fence_grows(bench: Bench) {

@@ -8,10 +8,9 @@
 mod answer;
 mod body;
 mod caller;
-pub(super) mod peer;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, ServiceConfig};
@@ -21,6 +20,7 @@ use tracing::Instrument as _;
 use self::answer::Refusal;
 use self::caller::Recognised;
 use super::error::WebError;
+use super::listener::Peer;
 use super::middleware::csrf::Guard;
 use super::middleware::request::{Callers, REQUEST_ID};
 use super::middleware::tenant::one_host;
@@ -29,8 +29,10 @@ use crate::config::gateway::Limits;
 use crate::contract::paths;
 use crate::gateway::domain::api_path::{Decision, Found, decide};
 use crate::gateway::domain::forwarding;
+use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::route_table::Answer;
 use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
+use crate::gateway::services::pace::Pace;
 use crate::gateway::session::{Glances, Sessions, Visit};
 use crate::platform::random;
 
@@ -43,6 +45,7 @@ pub(in crate::gateway) struct ApiParts {
     pub(in crate::gateway) callers: Callers,
     pub(in crate::gateway) limits: Limits,
     pub(in crate::gateway) guard: Guard,
+    pub(in crate::gateway) pace: Pace,
     pub(in crate::gateway) proxy: ProxySettings,
 }
 
@@ -72,6 +75,8 @@ pub(in crate::gateway) fn routes(parts: ApiParts) -> impl FnOnce(&mut ServiceCon
     }
 }
 
+/// How often it is looked whether a caller is still there.
+const LOOK: Duration = Duration::from_millis(400);
 /// What logs say of a caller that left before there was an answer; never seen by anybody.
 const GONE: StatusCode = StatusCode::REQUEST_TIMEOUT;
 
@@ -86,7 +91,7 @@ async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>)
             biased;
             decided = decided(&begun, &request, payload, &worker) => decided,
             // Nobody reads the answer: it is for the log and the figures only.
-            () = peer::gone(&request) => ("none", Ok(HttpResponse::build(GONE).finish())),
+            () = gone(&request) => ("none", Ok(HttpResponse::build(GONE).finish())),
         };
         let mut answer = outcome.unwrap_or_else(|refusal| refusal.answer(&begun));
         answer::finish(&mut answer, &begun);
@@ -100,6 +105,16 @@ async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>)
     .await
 }
 
+/// Resolves when the caller has left.
+async fn gone(request: &HttpRequest) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if request.conn_data::<Peer>().is_some_and(Peer::is_gone) {
+            return;
+        }
+    }
+}
+
 fn begin(request: &HttpRequest, worker: &Worker) -> Begun {
     let request_id = random::hex_id().unwrap_or_default();
     let client = worker.parts.callers.client(request.peer_addr(), request.headers());
@@ -109,7 +124,7 @@ fn begin(request: &HttpRequest, worker: &Worker) -> Begun {
     let origin = host.map(|host| format!("{scheme}://{}", host.to_ascii_lowercase())).unwrap_or_default();
     let agent = request.headers().get(actix_web::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
     let visit = Visit {
-        network: super::context::network(client),
+        network: neighbourhood(client),
         request_id: request_id.clone(),
         agent: agent.unwrap_or_default().chars().take(200).collect(),
     };
@@ -159,7 +174,7 @@ async fn answered(
     Ok(answer::streamed(reply, ask.found.is_head, seen.as_ref()))
 }
 
-fn measure(operation: &'static str, method: &Method, status: &str, took: std::time::Duration) {
+fn measure(operation: &'static str, method: &Method, status: &str, took: Duration) {
     let method = match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",

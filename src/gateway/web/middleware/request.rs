@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, HeaderValue, X_FORWARDED_FOR};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest};
 use tracing::Instrument as _;
 
+use crate::config::gateway::ForwardedBy;
 use crate::gateway::domain::network::{self, Network};
 use crate::gateway::web::context::Context;
 use crate::platform::clock::Clock;
@@ -25,15 +26,29 @@ pub(in crate::gateway) const REQUEST_ID: HeaderName = HeaderName::from_static("x
 #[derive(Clone)]
 pub(in crate::gateway) struct Callers {
     pub(in crate::gateway) trusted: Arc<[Network]>,
+    /// The header they write.
+    pub(in crate::gateway) forwarded_by: ForwardedBy,
     pub(in crate::gateway) clock: Clock,
 }
 
 impl Callers {
+    /// Nobody is believed.
+    #[cfg(test)]
+    pub(in crate::gateway) fn nobody(clock: Clock) -> Self {
+        Self { trusted: Arc::from([]), forwarded_by: ForwardedBy::XForwardedFor, clock }
+    }
+
     /// The network address of a caller.
     pub(in crate::gateway) fn client(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> IpAddr {
         let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |socket| socket.ip());
-        let forwarded: Vec<&str> = headers.get_all("x-forwarded-for").filter_map(|value| value.to_str().ok()).collect();
-        network::client(peer, &forwarded.join(","), &self.trusted)
+        if self.trusted.is_empty() {
+            return peer;
+        }
+        let lines = |name| headers.get_all(name).filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(",");
+        match self.forwarded_by {
+            ForwardedBy::XForwardedFor => network::client(peer, &lines(X_FORWARDED_FOR), &self.trusted),
+            ForwardedBy::Forwarded => network::client_by_forwarded(peer, &lines(FORWARDED), &self.trusted),
+        }
     }
 }
 

@@ -255,7 +255,7 @@ impl Bench {
     /// The portal, with an extra address that signs in (`/test/sign-in/{name}/{role}`).
     pub(super) async fn portal(&self) -> Site {
         let (sites, sessions, guard) = (self.sites.clone(), self.sessions.clone(), self.guard.clone());
-        let callers = Callers { trusted: Arc::from([]), clock: self.clock.clone() };
+        let callers = Callers::nobody(self.clock.clone());
         let app = App::new()
             .app_data(Data::new(self.services.clone()))
             .app_data(Data::new(sessions.clone()))

@@ -88,7 +88,7 @@ impl Bench {
                 let Rig { parts: Parts { services, sessions, sites, limits, guard, .. }, tokens, .. } =
                     parts(behind, &path, &clock);
                 let factory = move || {
-                    let (sites, callers) = (sites.clone(), Callers { trusted: Arc::from([]), clock: clock.clone() });
+                    let (sites, callers) = (sites.clone(), Callers::nobody(clock.clone()));
                     let guard = guard.clone();
                     App::new()
                         .app_data(PayloadConfig::new(65536))

@@ -1,0 +1,315 @@
+//! Leaves the scanning service of one tenant alone for a while when it fails, so that callers do not wait for what will not
+//! come and the service can get up again. One call then tries; the others are told when to come back.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::StatusCode;
+use metrics::{counter, gauge};
+
+use super::tally::{Kind, Tally};
+use crate::config::gateway::Breaker as Settings;
+use crate::gateway::domain::tenant::TenantId;
+use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::shutdown::Shutdown;
+
+/// How often the state is measured where nothing changes it.
+const PACE: Duration = Duration::from_secs(5);
+/// While one call tries, others are told to come back after this.
+const TRYING: Duration = Duration::from_secs(1);
+
+/// Whether an answer of this status says that the service fails, and not that the caller asked something wrong.
+pub(in crate::gateway) const fn is_trouble(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 502..=504)
+}
+
+/// One circuit for each tenant's service. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct Breakers(Arc<HashMap<TenantId, Circuit>>);
+
+struct Circuit {
+    tenant: TenantId,
+    settings: Settings,
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+struct State {
+    phase: Phase,
+    /// Grows with each change of the phase; calls of an earlier phase say nothing about this one.
+    turn: u64,
+    in_a_row: u32,
+    tally: Tally,
+    /// How long the next pause is.
+    pause: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Closed,
+    Open {
+        until: Timestamp,
+    },
+    /// One call is on its way to find out.
+    Trying,
+}
+
+impl Breakers {
+    /// Circuits that are closed.
+    pub(in crate::gateway) fn new(tenants: impl IntoIterator<Item = TenantId>, settings: Settings, clock: &Clock) -> Self {
+        let circuit = |tenant: TenantId| (tenant.clone(), Circuit::new(tenant, settings, clock.clone()));
+        Self(Arc::new(tenants.into_iter().map(circuit).collect()))
+    }
+
+    /// Measures all of them until `shutdown`, also where nothing changes.
+    pub(in crate::gateway) async fn watch(self, shutdown: Shutdown) {
+        loop {
+            self.0.values().for_each(|circuit| circuit.measure(&circuit.state()));
+            tokio::select! {
+                () = tokio::time::sleep(PACE) => {}
+                () = shutdown.begun() => return,
+            }
+        }
+    }
+
+    /// Lets a call through; say how it ended with [`Pass::done`]. `Err`: the service is left alone, try again after this.
+    pub(in crate::gateway) fn pass(&self, tenant: &TenantId) -> Result<Pass, Duration> {
+        let Some(circuit) = self.0.get(tenant) else { return Ok(Pass { of: None }) };
+        let (turn, is_try) =
+            circuit.begin().inspect_err(|_| counter!("cardea_api_refused_total", "reason" => "breaker").increment(1))?;
+        Ok(Pass { of: Some(Begun { breakers: self.clone(), tenant: tenant.clone(), turn, is_try }) })
+    }
+}
+
+/// A call that was let through. Dropped without a word it says nothing about the service: the caller went away.
+#[must_use = "say how the call ended"]
+pub(in crate::gateway) struct Pass {
+    of: Option<Begun>,
+}
+
+struct Begun {
+    breakers: Breakers,
+    tenant: TenantId,
+    turn: u64,
+    is_try: bool,
+}
+
+impl Pass {
+    /// The call has ended: with an answer that is no trouble ([`is_trouble`]), or with trouble.
+    pub(in crate::gateway) fn done(mut self, good: bool) {
+        if let Some(begun) = self.of.take()
+            && let Some(circuit) = begun.breakers.0.get(&begun.tenant)
+        {
+            circuit.end(begun.turn, good);
+        }
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        if let Some(begun) = self.of.take().filter(|begun| begun.is_try)
+            && let Some(circuit) = begun.breakers.0.get(&begun.tenant)
+        {
+            circuit.give_up(begun.turn);
+        }
+    }
+}
+
+impl Circuit {
+    fn new(tenant: TenantId, settings: Settings, clock: Clock) -> Self {
+        let state = State {
+            phase: Phase::Closed,
+            turn: 0,
+            in_a_row: 0,
+            tally: Tally::new(Duration::from_secs(settings.window_seconds)),
+            pause: Duration::from_millis(settings.open_ms),
+        };
+        Self { tenant, settings, clock, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The turn of the call, and whether it is the one that tries.
+    fn begin(&self) -> Result<(u64, bool), Duration> {
+        let mut state = self.state();
+        match state.phase {
+            Phase::Closed => Ok((state.turn, false)),
+            Phase::Trying => Err(TRYING),
+            Phase::Open { until } => {
+                let left = until.since(self.clock.now());
+                // A clock that was put back makes no pause longer.
+                if !left.is_zero() && left <= state.pause {
+                    return Err(left);
+                }
+                self.turn(&mut state, Phase::Trying);
+                Ok((state.turn, true))
+            }
+        }
+    }
+
+    fn end(&self, turn: u64, good: bool) {
+        let mut state = self.state();
+        if turn != state.turn {
+            return;
+        }
+        match (state.phase, good) {
+            (Phase::Trying, true) => {
+                state.pause = Duration::from_millis(self.settings.open_ms);
+                state.in_a_row = 0;
+                state.tally.clear();
+                self.turn(&mut state, Phase::Closed);
+                tracing::info!(tenant = %self.tenant, "the scanning service answers again");
+            }
+            (Phase::Trying, false) => {
+                state.pause = (state.pause * 2).min(Duration::from_millis(self.settings.open_most_ms));
+                self.open(&mut state);
+            }
+            (Phase::Closed, true) => {
+                state.in_a_row = 0;
+                state.tally.add(Kind::All, self.clock.now());
+            }
+            (Phase::Closed, false) => {
+                state.in_a_row = state.in_a_row.saturating_add(1);
+                state.tally.add(Kind::All, self.clock.now());
+                state.tally.add(Kind::Marked, self.clock.now());
+                if self.is_enough(&state) {
+                    self.open(&mut state);
+                    tracing::warn!(tenant = %self.tenant, "the scanning service fails and is left alone for a while");
+                }
+            }
+            (Phase::Open { .. }, _) => {}
+        }
+    }
+
+    /// The call that tried went away: the next one tries.
+    fn give_up(&self, turn: u64) {
+        let mut state = self.state();
+        if state.turn == turn && state.phase == Phase::Trying {
+            self.turn(&mut state, Phase::Open { until: self.clock.now() });
+        }
+    }
+
+    fn is_enough(&self, state: &State) -> bool {
+        let (all, failed) = state.tally.sums(self.clock.now());
+        let share = u64::from(failed) * 100 >= u64::from(all) * u64::from(self.settings.failed_percent);
+        state.in_a_row >= self.settings.failures || (all >= self.settings.least_calls && share)
+    }
+
+    fn open(&self, state: &mut State) {
+        self.turn(state, Phase::Open { until: self.clock.now().after(state.pause) });
+    }
+
+    fn turn(&self, state: &mut State, phase: Phase) {
+        state.phase = phase;
+        state.turn += 1;
+        self.measure(state);
+    }
+
+    fn measure(&self, state: &State) {
+        let value = match state.phase {
+            Phase::Closed => 0.0,
+            Phase::Trying => 1.0,
+            Phase::Open { .. } => 2.0,
+        };
+        gauge!("cardea_breaker_state", "tenant" => self.tenant.as_str().to_owned()).set(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTINGS: Settings =
+        Settings { failures: 3, failed_percent: 50, window_seconds: 30, least_calls: 10, open_ms: 1000, open_most_ms: 3000 };
+
+    fn tenant(id: &str) -> TenantId {
+        TenantId::parse(id).unwrap()
+    }
+
+    fn breakers() -> (Breakers, Clock) {
+        let clock = Clock::manual(Timestamp(1_800_000_000_000));
+        (Breakers::new([tenant("acme"), tenant("globex")], SETTINGS, &clock), clock)
+    }
+
+    fn call(breakers: &Breakers, good: bool) -> Result<(), Duration> {
+        breakers.pass(&tenant("acme")).map(|pass| pass.done(good))
+    }
+
+    #[test]
+    fn failures_in_a_row_open_it_for_one_tenant_and_a_good_try_closes_it() {
+        let (breakers, clock) = breakers();
+        call(&breakers, false).unwrap();
+        call(&breakers, false).unwrap();
+        call(&breakers, true).unwrap();
+        for _ in 0..3 {
+            call(&breakers, false).unwrap();
+        }
+        assert_eq!(call(&breakers, true), Err(Duration::from_secs(1)));
+        breakers.pass(&tenant("globex")).expect("another tenant's service").done(true);
+        clock.advance(Duration::from_secs(1));
+        let tried = breakers.pass(&tenant("acme")).expect("one may try");
+        assert_eq!(call(&breakers, true), Err(TRYING), "and one only");
+        tried.done(true);
+        call(&breakers, false).unwrap();
+        call(&breakers, true).unwrap();
+    }
+
+    #[test]
+    fn a_try_that_fails_makes_the_pause_longer_up_to_a_bound() {
+        let (breakers, clock) = breakers();
+        for _ in 0..3 {
+            call(&breakers, false).unwrap();
+        }
+        for pause in [1, 2, 3, 3] {
+            let pause = Duration::from_secs(pause);
+            assert_eq!(call(&breakers, false), Err(pause));
+            clock.advance(pause);
+            call(&breakers, false).expect("the pause is over");
+        }
+        clock.advance(Duration::from_secs(3));
+        call(&breakers, true).unwrap();
+        for _ in 0..3 {
+            call(&breakers, false).unwrap();
+        }
+        assert_eq!(call(&breakers, false), Err(Duration::from_secs(1)), "after a good time it begins anew");
+    }
+
+    #[test]
+    fn a_share_of_failures_opens_it_when_there_were_enough_calls() {
+        let (breakers, _) = breakers();
+        for _ in 0..4 {
+            call(&breakers, false).unwrap();
+            call(&breakers, true).unwrap();
+        }
+        call(&breakers, true).unwrap();
+        assert!(call(&breakers, false).is_ok(), "the tenth call opens it");
+        assert!(call(&breakers, true).is_err());
+    }
+
+    #[test]
+    fn a_try_whose_caller_goes_away_is_left_to_the_next_one_and_late_words_do_not_count() {
+        let (breakers, clock) = breakers();
+        let late: Vec<Pass> = (0..3).map(|_| breakers.pass(&tenant("acme")).unwrap()).collect();
+        for _ in 0..3 {
+            call(&breakers, false).unwrap();
+        }
+        late.into_iter().for_each(|pass| pass.done(true));
+        assert!(call(&breakers, true).is_err(), "they were sent before it opened");
+        clock.advance(Duration::from_secs(1));
+        drop(breakers.pass(&tenant("acme")).unwrap());
+        call(&breakers, true).expect("the next one tries");
+        call(&breakers, true).unwrap();
+        drop(breakers.pass(&tenant("acme")).unwrap());
+        call(&breakers, true).unwrap();
+    }
+
+    #[test]
+    fn only_answers_that_say_so_are_trouble() {
+        let trouble = |status| is_trouble(StatusCode::from_u16(status).unwrap());
+        assert!([502, 503, 504].into_iter().all(trouble));
+        assert!(![200, 304, 400, 401, 404, 429, 500, 501, 505].into_iter().any(trouble));
+    }
+}
