@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::StartError;
 use super::audit::{self, Audit};
+use super::cache::Cache;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::keyring::{self, KeyCounts, Keyring};
@@ -26,6 +27,7 @@ use super::services::credentials::Credentials;
 use super::services::diagnostics::Diagnostics;
 use super::services::directory::Directory;
 use super::services::drafts::Drafts;
+use super::services::error::Error;
 use super::services::findings::Findings;
 use super::services::groups::Groups;
 use super::services::health::Health;
@@ -51,6 +53,7 @@ use super::web::server::{Callers, Guard, Parts};
 use super::web::site::Sites;
 use crate::config::gateway::{Backend, Gateway as Settings, Store as StoreSettings, Tenant};
 use crate::platform::clock::Clock;
+use crate::platform::digest::hex;
 use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
@@ -106,9 +109,18 @@ impl<'a> Base<'a> {
 
     /// Everything the web needs.
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
-        let credentials = self.credentials();
-        let api =
-            Api { credentials: credentials.clone(), directory: self.directory.clone(), retries: self.settings.upstream.retries };
+        let cache = self.cache()?;
+        let credentials = self.credentials(cache.clone());
+        let api = Api {
+            credentials: credentials.clone(),
+            directory: self.directory.clone(),
+            cache,
+            pace: self.pace(),
+            retries: self.settings.upstream.retries,
+            most: self.settings.upstream.max_answer_bytes,
+            clock: self.clock.clone(),
+            fingerprint_key: Secret::new(hex(self.ring.derive("access-token-fingerprint").as_slice())),
+        };
         Ok(Parts {
             services: services(self, credentials),
             api,
@@ -117,9 +129,20 @@ impl<'a> Base<'a> {
             sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
             callers: callers(self.settings, self.clock)?,
             limits: self.settings.limits.clone(),
-            pace: self.pace(),
             guard: Guard(self.audit.clone()),
         })
+    }
+
+    /// One for all that may end what it keeps.
+    fn cache(&self) -> Result<Cache<Error>, StartError> {
+        let made = Cache::new(
+            &self.settings.cache,
+            self.tenants.keys().cloned(),
+            (&self.store, &self.ring),
+            self.clock,
+            self.shutdown,
+        );
+        made.map_err(|error| StartError::Settings(error.to_string()))
     }
 
     fn pace(&self) -> Pace {
@@ -128,9 +151,9 @@ impl<'a> Base<'a> {
     }
 
     /// One for everything that asks the service: it knows which tokens are being refreshed.
-    fn credentials(&self) -> Credentials {
+    fn credentials(&self, cache: Cache<Error>) -> Credentials {
         let tokens = Tokens::new(self.store.clone(), Arc::clone(&self.ring), absolute(self.settings));
-        Credentials::new(self.directory.clone(), token_source(self, &self.sessions, &tokens), self.vault.clone())
+        Credentials::new(self.directory.clone(), token_source(self, &self.sessions, &tokens), self.vault.clone(), cache)
     }
 
     /// Takes the settings' first server key of each tenant into the vault. A vault that cannot be reached now keeps what

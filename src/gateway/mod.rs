@@ -84,7 +84,7 @@ impl Gateway {
         base.reseal_trails();
         base.first_keys().await;
         let parts = base.parts()?;
-        let watched = (parts.services.health.clone(), parts.pace.breakers.clone());
+        let watched = (parts.services.health.clone(), parts.api.pace.breakers.clone());
         let (working, done) = oneshot::channel::<()>();
         let operations = operations.map(|listener| operate(listener, watched, &clock, (shutdown, done))).transpose()?;
         let (server, address) = web::server::serve(listener, parts, &settings).map_err(listen)?;

@@ -156,6 +156,7 @@ pub(in crate::gateway) enum Why {
 
 impl CacheStatus {
     /// Whether the answer is older than it may be without the service being asked or in trouble.
+    #[cfg(test)]
     pub(in crate::gateway) const fn is_stale(self) -> bool {
         match self {
             Self::Hit { ttl } | Self::Asked { ttl: Some(ttl), .. } => ttl < 0,

@@ -3,7 +3,6 @@
 //! Kept for one asker and never given to another; knows no HTTP but its values, asks nobody but the store, and takes what
 //! asks the service as a closure. A change ends what it is about on all replicas (`epochs`). How long what is kept:
 //! `policy`; what makes two questions one: `key`.
-#![cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the pipeline that calls it comes next"))]
 
 mod asking;
 mod canonical;
@@ -133,6 +132,7 @@ impl<E: StaleOk> Cache<E> {
 
     /// Ends what is kept of these subjects, here at once and on other replicas as soon as they can be told. To be called when
     /// the service has answered a change, whatever it said.
+    #[cfg(test)]
     pub(in crate::gateway) async fn changed(&self, tenant: &TenantId, subjects: &[Subject]) {
         if subjects.is_empty() {
             return;

@@ -44,6 +44,7 @@ impl Found {
     }
 
     /// The parameter of this name.
+    #[cfg(test)]
     pub(in crate::gateway) fn parameter(&self, name: &str) -> Option<&str> {
         let at = self.route.parameters().position(|parameter| parameter == name)?;
         self.parameters.get(at).map(String::as_str)

@@ -58,12 +58,14 @@ impl Deed {
     pub(in crate::gateway) const fn is_strangers(self) -> bool {
         match self {
             Self::SignInRefused | Self::TenantMismatch | Self::CrossSite => true,
-            // Each needs a session, an account, the provider's signature or an operator; a count comes once a minute.
+            // Each needs a session, an account, a key, the provider's signature or an operator; a count comes once a minute.
             Self::SignIn
             | Self::Refresh
             | Self::SignOut
             | Self::SessionEnded
             | Self::RoleChanged
+            | Self::ApiKey
+            | Self::ServerKey
             | Self::KeyRotation
             | Self::LeftOut => false,
         }

@@ -104,6 +104,16 @@ pub(in crate::gateway) enum Subject {
     Shares,
 }
 
+impl Subject {
+    /// What a new task ends.
+    pub(in crate::gateway) const BY_A_NEW_TASK: &'static [Self] = &[Self::TaskLists];
+    /// What the end of a task's run ends.
+    pub(in crate::gateway) const BY_A_CHANGED_TASK: &'static [Self] = &[Self::TaskLists, Self::Tasks];
+    /// What goes with a task.
+    pub(in crate::gateway) const BY_A_DELETED_TASK: &'static [Self] = &[Self::TaskLists, Self::Tasks, Self::Shares];
+    pub(in crate::gateway) const BY_A_SHARE: &'static [Self] = &[Self::Shares];
+}
+
 /// Whether a request may be sent a second time after a connect error or 502, 503, 504.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Repeat {
@@ -185,11 +195,11 @@ const EXTRACT: Route = Route { verb: Verb::Post, body: Body::Json, repeat: Repea
 /// All operations. A fixed segment stands before a parameter that would match it.
 pub(in crate::gateway) const TABLE: &[Route] = &[
     // Tasks.
-    Route { name: "createTask", path: paths::TASKS_CREATE, ends: &[Subject::TaskLists], about: "Start a scan", ..POST },
+    Route { name: "createTask", path: paths::TASKS_CREATE, ends: Subject::BY_A_NEW_TASK, about: "Start a scan", ..POST },
     Route {
         name: "createTaskGroup",
         path: paths::TASKS_CREATE_GROUP,
-        ends: &[Subject::TaskLists],
+        ends: Subject::BY_A_NEW_TASK,
         about: "Start scans of several artifacts that belong together",
         ..POST
     },
@@ -197,14 +207,14 @@ pub(in crate::gateway) const TABLE: &[Route] = &[
     Route {
         name: "terminateTasks",
         path: paths::TASKS_TERMINATE,
-        ends: &[Subject::TaskLists, Subject::Tasks],
+        ends: Subject::BY_A_CHANGED_TASK,
         about: "End running tasks",
         ..CHANGE
     },
     Route {
         name: "deleteTasks",
         path: paths::TASKS_DELETE,
-        ends: &[Subject::TaskLists, Subject::Tasks, Subject::Shares],
+        ends: Subject::BY_A_DELETED_TASK,
         about: "Delete tasks with all they found",
         ..CHANGE
     },
@@ -266,7 +276,7 @@ pub(in crate::gateway) const TABLE: &[Route] = &[
     Route { name: "verifyOwnership", path: paths::DOMAIN_VERIFY, about: "Prove that a domain is yours", ..CHANGE },
     Route { name: "createBrowser", path: paths::BROWSERS, body: Body::Nothing, about: "Open a remote browser", ..POST },
     // Shares.
-    Route { name: "createShare", path: paths::SHARES, ends: &[Subject::Shares], about: "Share findings or a report", ..POST },
+    Route { name: "createShare", path: paths::SHARES, ends: Subject::BY_A_SHARE, about: "Share findings or a report", ..POST },
     Route { name: "searchShares", path: paths::SHARES_SEARCH, about: "List shares", ..SEARCH },
     Route {
         name: "generateShareId",
@@ -275,12 +285,12 @@ pub(in crate::gateway) const TABLE: &[Route] = &[
         about: "An id for a new share",
         ..POST
     },
-    Route { name: "deleteShares", path: paths::SHARES_DELETE, ends: &[Subject::Shares], about: "End shares", ..CHANGE },
+    Route { name: "deleteShares", path: paths::SHARES_DELETE, ends: Subject::BY_A_SHARE, about: "End shares", ..CHANGE },
     Route {
         name: "updateShare",
         verb: Verb::Patch,
         path: paths::SHARE,
-        ends: &[Subject::Shares],
+        ends: Subject::BY_A_SHARE,
         about: "Change a share's end or code",
         ..CHANGE
     },

@@ -39,6 +39,7 @@ impl Uses {
     }
 
     /// On the day of `now`.
+    #[cfg(test)]
     pub(in crate::gateway) fn today(&self, now: Timestamp) -> u64 {
         self.by_day.get(&Self::day(now)).copied().unwrap_or(0)
     }

@@ -2,6 +2,7 @@
 //! tenant's server key only where a use case asks for it; nothing on public calls unless the tenant's settings say so.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use super::Actor;
 use super::directory::Directory;
@@ -9,6 +10,9 @@ use super::error::{Error, NOT_BELIEVED};
 use super::signin::Refresher;
 use crate::config::gateway::PublicAuth;
 use crate::contract::reports::ReportLanguage;
+use crate::gateway::cache::Cache;
+use crate::gateway::domain::route_table::Subject;
+use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{LoginId, TokenSource};
 use crate::gateway::upstream::{Call, Credential, Kind, ScanningService, UpstreamError};
@@ -21,11 +25,17 @@ pub(in crate::gateway) struct Credentials {
     directory: Directory,
     tokens: TokenSource,
     vault: ServerKeys,
+    cache: Cache<Error>,
 }
 
 impl Credentials {
-    pub(in crate::gateway) const fn new(directory: Directory, tokens: TokenSource, vault: ServerKeys) -> Self {
-        Self { directory, tokens, vault }
+    pub(in crate::gateway) const fn new(
+        directory: Directory,
+        tokens: TokenSource,
+        vault: ServerKeys,
+        cache: Cache<Error>,
+    ) -> Self {
+        Self { directory, tokens, vault, cache }
     }
 
     /// Runs `work` with the actor's token. If the service answers 401, which says that it did nothing, the token is refreshed
@@ -88,6 +98,33 @@ impl Credentials {
         let tenant = &actor.principal.tenant;
         let token = self.tokens.force(tenant, &actor.login, used, self.refresher(tenant)?).await?;
         Ok(call_with(actor, token))
+    }
+
+    /// The active server keys of a tenant, the one to use first; at most two.
+    pub(in crate::gateway) async fn server_keys(&self, tenant: &TenantId) -> Result<Arc<Vec<(ServerKey, Secret)>>, Error> {
+        Ok(self.vault.active(tenant).await?)
+    }
+
+    /// A server key is used for a call.
+    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str) {
+        self.vault.count_use(tenant, id);
+    }
+
+    /// As [`Credentials::with_user`], for work that changes something: what was kept of these subjects ends with it, however
+    /// it goes.
+    pub(in crate::gateway) async fn changing<T, F>(
+        &self,
+        actor: &Actor,
+        subjects: &'static [Subject],
+        work: impl Fn(ScanningService, Call) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, UpstreamError>>,
+    {
+        let changing = self.cache.changing(&actor.principal.tenant, subjects);
+        let done = self.with_user(actor, work).await;
+        changing.done().await;
+        done
     }
 
     /// A person's token that is good for now.

@@ -1,5 +1,6 @@
 //! What can go wrong in a use case. Knows nothing of HTTP; `web::error` decides how it looks.
 
+use crate::gateway::cache::StaleOk;
 use crate::gateway::domain::draft::{Became, Step};
 use crate::gateway::domain::ending::Ending;
 use crate::gateway::session::TokenError;
@@ -48,6 +49,9 @@ pub(in crate::gateway) enum Error {
     /// Our own store, or the provider, cannot be reached. Seconds.
     #[error("unavailable")]
     Unavailable { retry_after: u64 },
+    /// The scanning service is left alone for a moment, or has no place for one more. Seconds.
+    #[error("no place at the service")]
+    Resting { retry_after: u64 },
     /// The service answered, but not with what it was asked for. Words for the user.
     #[error("{0}")]
     Unusable(&'static str),
@@ -56,6 +60,16 @@ pub(in crate::gateway) enum Error {
     /// For the log only.
     #[error("{0}")]
     Internal(String),
+}
+
+impl StaleOk for Error {
+    fn may_serve_stale(&self) -> bool {
+        match self {
+            Self::Resting { .. } | Self::Unavailable { .. } => true,
+            Self::Upstream(error) => matches!(error.kind, Kind::Timeout | Kind::Unavailable | Kind::Garbage),
+            _ => false,
+        }
+    }
 }
 
 impl From<Unavailable> for Error {

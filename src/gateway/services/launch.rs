@@ -9,6 +9,7 @@ use super::error::Error;
 use crate::contract::error::codes;
 use crate::contract::ids::TaskId;
 use crate::contract::tasks::{AuthInfo, CreateTask, GroupArtifact};
+use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::draft::{Artifact, Became, Draft, DraftId, LANGUAGE, Notes, Started};
 use crate::gateway::domain::group::GroupId;
 use crate::gateway::domain::task::Created;
@@ -54,7 +55,7 @@ impl Launch {
         let held = self.drafts.seen(actor, (id, version)).await?;
         let body = body(&held.draft, &held.notes)?;
         let is_group = held.draft.artifacts.len() > 1;
-        let ask = self.credentials.with_user(actor, |service, call| {
+        let ask = self.credentials.changing(actor, Subject::BY_A_NEW_TASK, |service, call| {
             let body = body.clone();
             async move {
                 if is_group { service.create_task_group(&call, &body).await } else { service.create_task(&call, &body).await }

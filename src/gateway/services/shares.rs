@@ -15,6 +15,7 @@ use super::error::Error;
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::shares::{CreateShare, ShareType};
 use crate::contract::tasks::Search;
+use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::extraction_code::Code;
 use crate::gateway::domain::finding::Finding;
 use crate::gateway::domain::page::Listing;
@@ -139,7 +140,7 @@ impl Shares {
     pub(in crate::gateway) async fn end(&self, actor: &Actor, handle: &str) -> Result<(), Error> {
         let id = self.named(actor, handle).ok_or(Error::NotFound)?;
         self.credentials
-            .with_user(actor, |service, call| {
+            .changing(actor, Subject::BY_A_SHARE, |service, call| {
                 let ids = vec![id.clone()];
                 async move { service.delete_shares(&call, ids).await }
             })
@@ -205,7 +206,7 @@ impl Shares {
         };
         let made = self
             .credentials
-            .with_user(actor, |service, call| {
+            .changing(actor, Subject::BY_A_SHARE, |service, call| {
                 let share = share.clone();
                 async move { service.create_share(&call, &share).await }
             })

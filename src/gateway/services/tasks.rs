@@ -11,6 +11,7 @@ use super::parts::Parts;
 use crate::contract::ids::TaskId;
 use crate::contract::limits::MAX_PAGE_SIZE;
 use crate::contract::tasks::Search;
+use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::domain::finding::FindingRow;
 use crate::gateway::domain::page::Listing;
@@ -110,7 +111,7 @@ impl Tasks {
 
     /// Stops a running task.
     pub(in crate::gateway) async fn terminate(&self, actor: &Actor, id: &TaskId) -> Result<(), Error> {
-        let ask = self.credentials.with_user(actor, |service, call| {
+        let ask = self.credentials.changing(actor, Subject::BY_A_CHANGED_TASK, |service, call| {
             let id = id.clone();
             async move { service.terminate_task(&call, &id).await }
         });
@@ -129,7 +130,7 @@ impl Tasks {
 
     /// Deletes all of these, or none.
     pub(super) async fn delete_all(&self, actor: &Actor, ids: Vec<TaskId>) -> Result<(), Error> {
-        let ask = self.credentials.with_user(actor, |service, call| {
+        let ask = self.credentials.changing(actor, Subject::BY_A_DELETED_TASK, |service, call| {
             let ids = ids.clone();
             async move { service.delete_tasks(&call, ids).await }
         });

@@ -15,7 +15,6 @@ mod glance;
 mod landing;
 mod layer;
 mod login;
-#[cfg_attr(not(test), expect(dead_code, reason = "what is kept by authorization generation is still to come"))]
 mod portal;
 mod provider_sessions;
 mod records;

@@ -99,6 +99,11 @@ impl UpstreamError {
         Self::new(Origin::Sender, Kind::BodyBroken, false, "the body ended before it was whole")
     }
 
+    /// Whether it says nothing about the service: whoever sent the body stopped.
+    pub(crate) fn is_of_the_sender(&self) -> bool {
+        self.origin == Origin::Sender
+    }
+
     /// No connection came about.
     pub(super) fn unreachable() -> Self {
         Self::new(Origin::Network, Kind::Unavailable, true, "no connection")

@@ -293,6 +293,15 @@ impl From<Error> for WebError {
             Error::Cut(ending) => Self::cut(ending),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
+            Error::Resting { retry_after } => Self {
+                retry_after: Some(retry_after),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "The scanning service is busy",
+                    "The scanning service is in trouble or has too much to do at the moment.",
+                    "Wait a little, then try again. Nothing is lost.",
+                )
+            },
             Error::Unusable(words) => Self {
                 cause: Some(words.into()),
                 ..Self::new(

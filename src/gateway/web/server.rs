@@ -5,7 +5,6 @@ use std::net::{SocketAddr, TcpListener};
 use actix_web::App;
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
-use actix_web::App;
 use actix_web::web::{self, Data, PayloadConfig};
 
 use super::api::{self, ApiParts};
@@ -17,7 +16,6 @@ use super::{listener, routes};
 use crate::config::gateway::{Gateway, Limits};
 use crate::gateway::services::Services;
 use crate::gateway::services::api::{Api, ProxySettings};
-use crate::gateway::services::pace::Pace;
 use crate::gateway::session::Sessions;
 
 /// What every worker gets a copy of.
@@ -31,7 +29,6 @@ pub(in crate::gateway) struct Parts {
     pub(in crate::gateway) guard: Guard,
     pub(in crate::gateway) api: Api,
     pub(in crate::gateway) proxy: ProxySettings,
-    pub(in crate::gateway) pace: Pace,
 }
 
 /// A server on `listener`, not yet awaited, and its address. The caller handles signals.
@@ -43,11 +40,11 @@ pub(in crate::gateway) fn serve(
     let form_bytes = parts.limits.form_bytes;
     let bounds = settings.server.connection;
     let factory = move || {
-        let Parts { services, sessions, sites, callers, limits, guard, api, proxy, pace } = parts.clone();
+        let Parts { services, sessions, sites, callers, limits, guard, api, proxy } = parts.clone();
         let calls = ApiParts {
             api,
+            api_keys: services.api_keys.clone(),
             proxy,
-            pace,
             sessions: sessions.clone(),
             sites: sites.clone(),
             callers: callers.clone(),

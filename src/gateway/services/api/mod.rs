@@ -1,45 +1,68 @@
-//! Callers' own requests to the scanning service: with the credential that the table says, tried again where the table says,
-//! and passed on as they are. What may be asked at all was decided before.
+//! Callers' own requests to the scanning service: with the credential that the table says, kept where the table says, tried
+//! again where it says, at the pace the service can stand, and passed on as they are. What may be asked at all was decided
+//! before.
+//!
+//! kept? -> a place at the service -> the breaker -> the call, once more with another credential after 401.
 
 mod caller;
+mod reply;
+mod sending;
 mod upload;
 
-use std::time::Duration;
-
 use bytes::Bytes;
-use futures_util::Stream;
-use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use tokio::time::sleep;
+use futures_util::{Stream, TryStreamExt as _};
+use http::{HeaderMap, HeaderName, header};
 
 pub(in crate::gateway) use self::caller::Caller;
+use self::caller::Means;
+pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
+use self::sending::Call;
 pub(in crate::gateway) use self::upload::{Cut, boundary, checked};
 use super::credentials::Credentials;
 use super::directory::Directory;
-use super::error::{Error, NOT_BELIEVED};
+use super::error::Error;
+use super::pace::Pace;
+use crate::config::gateway::PublicAuth;
+use crate::gateway::cache::{Asked, Cache, Question, Whose};
 use crate::gateway::domain::api_path::Found;
-use crate::gateway::domain::forwarding;
-use crate::gateway::domain::route_table::{Repeat, Under, Verb};
+use crate::gateway::domain::principal::Principal;
+use crate::gateway::domain::route_table::{Keep, OpenTo, Verb};
+use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::upstream::proxy::{Answer, AnswerBody, Outgoing, Stopped, Target};
 pub(in crate::gateway) use crate::gateway::upstream::proxy::{Proxy, ProxySettings};
-use crate::gateway::upstream::{Credential, UpstreamError};
+use crate::gateway::upstream::proxy::{Outgoing, Stopped};
+use crate::gateway::upstream::Credential;
+use crate::platform::clock::Clock;
+use crate::platform::digest::{hex, keyed};
+use crate::platform::secret::Secret;
 
-/// Words for a service that refuses the server keys.
-const KEYS_NOT_BELIEVED: &str = "The scanning service does not accept the server key of this tenant.";
 /// Words for a tenant without one.
-const NO_KEY: &str = "There is no active server key for this tenant, so API keys cannot be used.";
-/// Wait before the first further try; doubles with each.
-const FIRST_WAIT: Duration = Duration::from_millis(50);
-const REQUEST_ID: header::HeaderName = header::HeaderName::from_static("x-request-id");
+const NO_KEY: &str = "There is no active server key for this tenant, so its API keys cannot be used.";
+/// Of a request that is answered with what is kept for others as well, the service sees none of these.
+const OWN: [HeaderName; 7] = [
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::IF_MATCH,
+    header::IF_MODIFIED_SINCE,
+    header::IF_NONE_MATCH,
+    header::IF_RANGE,
+    header::IF_UNMODIFIED_SINCE,
+];
 
 /// The use case. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Api {
     pub(in crate::gateway) credentials: Credentials,
     pub(in crate::gateway) directory: Directory,
+    pub(in crate::gateway) cache: Cache<Error>,
+    pub(in crate::gateway) pace: Pace,
     /// Further tries of a read.
     pub(in crate::gateway) retries: u32,
+    /// The largest answer that is kept.
+    pub(in crate::gateway) most: usize,
+    pub(in crate::gateway) clock: Clock,
+    /// Stands between access tokens and what names them in memory and store.
+    pub(in crate::gateway) fingerprint_key: Secret,
 }
 
 /// One request, decided upon.
@@ -65,132 +88,108 @@ pub(in crate::gateway) enum Sent {
 impl Sent {
     /// A body that streams through; of `length` bytes where that is known.
     pub(in crate::gateway) fn stream(body: impl Stream<Item = Result<Bytes, Cut>> + 'static, length: Option<u64>) -> Self {
-        use futures_util::TryStreamExt as _;
         Self::Stream(Outgoing::stream(body.map_err(|_| Stopped), length))
     }
 }
 
-/// An answer of the service, whatever its status.
-pub(in crate::gateway) struct Reply {
-    pub(in crate::gateway) status: StatusCode,
-    /// Those that pass.
-    pub(in crate::gateway) headers: HeaderMap,
-    /// Bytes of the body, where the service says so; of an answer to `HEAD` those that it would have.
-    pub(in crate::gateway) length: Option<u64>,
-    pub(in crate::gateway) body: AnswerBody,
-}
-
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        let length = answer.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        let headers = forwarding::passing(&forwarding::ANSWER, &answer.headers);
-        Self { status: answer.status, headers, length, body: answer.body }
-    }
-}
-
 impl Api {
-    /// Asks the service.
-    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, ask: &Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+    /// Asks the service, or answers with what is kept. To be called on a worker: asking may go on behind the request.
+    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+        let route = ask.found.route;
+        let means = self.means(&ask).await?;
+        let body = match sent {
+            Sent::Stream(body) => return self.call(&ask, means)?.once(proxy, body).await,
+            Sent::Whole(body) => body,
+        };
+        // A part of an answer is nobody else's.
+        if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
+            let changing = self.cache.changing(ask.tenant, route.ends);
+            let reply = self.call(&ask, means)?.replayable(proxy, body).await;
+            changing.done().await;
+            return reply;
+        }
+        let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
+        let theirs = std::mem::take(&mut ask.headers);
+        ask.headers = theirs.clone();
+        OWN.iter().for_each(|name| drop(ask.headers.remove(name)));
+        let is_head = std::mem::replace(&mut ask.found.is_head, false);
+        let call = self.call(&ask, means)?;
+        let (proxy, most) = (proxy.clone(), self.most);
+        let fetch = move || async move { call.replayable(&proxy, body).await?.fetched(most).await };
+        let (kept, status) = self.cache.through(&question, fetch).await?;
+        let validates = route.verb == Verb::Get;
+        Ok(Reply::kept(&kept, (status, self.clock.now()), validates.then_some(&theirs), is_head))
+    }
+
+    fn call(&self, ask: &Ask<'_>, means: Vec<Means>) -> Result<Call, Error> {
         let target = self.directory.of(ask.tenant)?.service.target().clone();
-        let credential = self.credential(ask).await?;
-        match sent {
-            Sent::Whole(body) => self.replayable(proxy, &target, ask, (credential, body)).await,
-            Sent::Stream(body) => {
-                let answer = proxy.send(&target, head(ask, &target, &credential)?, body).await?;
-                if answer.status == StatusCode::UNAUTHORIZED && self.another(ask, &credential).await?.is_some() {
-                    return Err(Error::Resend);
-                }
-                Ok(answer.into())
-            }
-        }
+        Call::new(self, ask, target, means)
     }
 
-    /// Sends what can be sent again. After 401, which says that the service did nothing, once more with another credential.
-    async fn replayable(
-        &self,
-        proxy: &Proxy,
-        target: &Target,
-        ask: &Ask<'_>,
-        (credential, body): (Credential, Option<Bytes>),
-    ) -> Result<Reply, Error> {
-        let first = self.tried(proxy, target, ask, (&credential, body.clone())).await?;
-        if first.status != StatusCode::UNAUTHORIZED {
-            return Ok(first.into());
-        }
-        let Some(other) = self.another(ask, &credential).await? else { return Ok(first.into()) };
-        drop(first);
-        let second = self.tried(proxy, target, ask, (&other, body)).await?;
-        if second.status == StatusCode::UNAUTHORIZED {
-            let words = if ask.caller.is_person() { NOT_BELIEVED } else { KEYS_NOT_BELIEVED };
-            return Err(Error::Unusable(words));
-        }
-        Ok(second.into())
-    }
-
-    /// Sends a request, again where the table allows that and it may help (WIRE reading rule 10).
-    async fn tried(
-        &self,
-        proxy: &Proxy,
-        target: &Target,
-        ask: &Ask<'_>,
-        (credential, body): (&Credential, Option<Bytes>),
-    ) -> Result<Answer, UpstreamError> {
-        let mut left = if ask.found.route.repeat == Repeat::Safe { self.retries } else { 0 };
-        let mut wait = FIRST_WAIT;
-        loop {
-            let outgoing = body.clone().map_or(Outgoing::Nothing, |bytes| Outgoing::Whole(Some(bytes)));
-            let outcome = proxy.send(target, head(ask, target, credential)?, outgoing).await;
-            let may_help = match &outcome {
-                Ok(answer) => matches!(answer.status.as_u16(), 502..=504),
-                Err(error) => error.is_unreachable(),
-            };
-            if left == 0 || !may_help {
-                return outcome;
-            }
-            drop(outcome);
-            left -= 1;
-            sleep(wait).await;
-            wait *= 2;
-        }
-    }
-
-    /// As whom the service is asked.
-    async fn credential(&self, ask: &Ask<'_>) -> Result<Credential, Error> {
+    /// As whom the service is asked: the first of these, and after 401 the next one.
+    async fn means(&self, ask: &Ask<'_>) -> Result<Vec<Means>, Error> {
+        let everybody = ask.found.route.open_to == OpenTo::Everybody;
         match &ask.caller {
-            Caller::Person(user) => Ok(Credential::UserToken(self.credentials.token(&user.principal.tenant, &user.login).await?)),
-            Caller::Token(token) => Ok(Credential::UserToken(token.clone())),
-            Caller::Nobody => Ok(self.credentials.public(ask.tenant, ask.request_id).await?.1.credential),
-        }
-    }
-
-    /// Another credential than the one that was refused, where the caller has one.
-    async fn another(&self, ask: &Ask<'_>, refused: &Credential) -> Result<Option<Credential>, Error> {
-        match (&ask.caller, refused) {
-            (Caller::Person(user), Credential::UserToken(used)) => {
-                let token = self.credentials.other_token(&user.principal.tenant, &user.login, used).await?;
-                Ok(Some(Credential::UserToken(token)))
+            // A person's token never goes to where everybody may ask.
+            Caller::Person(_) | Caller::Key(_) | Caller::Nobody if everybody => match self.directory.of(ask.tenant)?.public_auth {
+                PublicAuth::None => Ok(vec![Means::of(Credential::None)]),
+                PublicAuth::Sk => {
+                    let keys = self.server_keys(ask.tenant).await?;
+                    Ok(if keys.is_empty() { vec![Means::of(Credential::None)] } else { keys })
+                }
+            },
+            Caller::Person(user) => {
+                Ok(vec![Means::token(self.credentials.token(&user.principal.tenant, &user.login).await?)])
             }
-            _ => Ok(None),
+            Caller::Token(token) => Ok(vec![Means::token(token.clone())]),
+            Caller::Key(_) => {
+                let keys = self.server_keys(ask.tenant).await?;
+                if keys.is_empty() { Err(Error::Unusable(NO_KEY)) } else { Ok(keys) }
+            }
+            Caller::Nobody => Ok(vec![Means::of(Credential::None)]),
         }
     }
-}
 
-/// Request line and headers.
-fn head(ask: &Ask<'_>, target: &Target, credential: &Credential) -> Result<Parts, UpstreamError> {
-    let found = &ask.found;
-    let (mut head, ()) = http::Request::new(()).into_parts();
-    head.method = match (found.route.verb, found.is_head) {
-        (Verb::Get, false) => Method::GET,
-        (Verb::Get, true) => Method::HEAD,
-        (Verb::Post, _) => Method::POST,
-        (Verb::Patch, _) => Method::PATCH,
-    };
-    head.uri = target.path(&found.path(), found.route.under == Under::Prefix, ask.query)?.into();
-    head.headers.clone_from(&ask.headers);
-    credential.write(&mut head.headers)?;
-    if let Ok(id) = HeaderValue::try_from(ask.request_id) {
-        head.headers.insert(REQUEST_ID, id);
+    async fn server_keys(&self, tenant: &TenantId) -> Result<Vec<Means>, Error> {
+        let active = self.credentials.server_keys(tenant).await?;
+        let means = |(about, key): &(ServerKey, Secret)| Means {
+            credential: Credential::ServerKey(key.clone()),
+            key: Some(about.id.clone()),
+        };
+        Ok(active.iter().map(means).collect())
     }
-    head.headers.insert(header::USER_AGENT, HeaderValue::from_static(concat!("cardea/", env!("CARGO_PKG_VERSION"))));
-    Ok(head)
+
+    fn question(&self, ask: &Ask<'_>, means: Option<&Means>, body: &[u8]) -> Question {
+        let found = &ask.found;
+        let (user, fingerprint);
+        let key = means.and_then(|means| means.key.as_deref());
+        let whose = match (&ask.caller, means.map(|means| &means.credential)) {
+            (Caller::Person(person), Some(Credential::UserToken(_))) => {
+                let principal: &Principal = &person.principal;
+                user = principal.key();
+                Whose::User { key: &user, role: principal.role, generation: person.generation() }
+            }
+            (_, Some(Credential::ServerKey(_))) => Whose::ServerKey { id: key.unwrap_or_default() },
+            (_, Some(Credential::UserToken(token))) => {
+                fingerprint = keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes());
+                Whose::Token { fingerprint: &fingerprint }
+            }
+            (_, Some(Credential::None) | None) => Whose::Public,
+        };
+        let language = ["x-user-language", "accept-language"].iter().find_map(|name| ask.headers.get(*name)?.to_str().ok());
+        Question::new(&Asked {
+            tenant: ask.tenant,
+            whose,
+            route: found.route,
+            parameters: &found.parameters,
+            query: ask.query,
+            body,
+            language,
+        })
+    }
+
+    /// Stands for an access token where callers are counted.
+    pub(in crate::gateway) fn fingerprint(&self, token: &Secret) -> String {
+        hex(&keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes()))
+    }
 }

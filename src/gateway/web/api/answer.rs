@@ -1,5 +1,7 @@
 //! Answers of API calls: the service's as it is, ours as documents; the same security headers on both.
 
+use std::time::Duration;
+
 use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -11,13 +13,16 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 
 use super::Begun;
-use crate::gateway::services::api::Reply;
+use crate::gateway::services::api::{Reply, ReplyBody};
 use crate::gateway::services::error::Error;
+use crate::gateway::services::pace::Quota;
 use crate::gateway::session::Seen;
 use crate::gateway::web::error::WebError;
 use crate::platform::hostile::Hostile;
 use crate::platform::multipart::file_name;
 
+/// RFC 9211.
+const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 /// Nothing that comes from the service runs, loads or is framed, should a browser ever show it.
 const CSP: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
@@ -25,11 +30,12 @@ const CSP: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 pub(super) struct Refusal {
     error: WebError,
     header: Option<(HeaderName, HeaderValue)>,
+    quota: Quota,
 }
 
 impl From<WebError> for Refusal {
     fn from(error: WebError) -> Self {
-        Self { error, header: None }
+        Self { error, header: None, quota: Quota::default() }
     }
 }
 
@@ -43,18 +49,25 @@ impl Refusal {
     /// 405 with the methods that there are.
     pub(super) fn wrong_method(allowed: &[&'static str]) -> Self {
         let header = HeaderValue::from_str(&allowed.join(", ")).ok().map(|value| (ALLOW, value));
-        Self { error: WebError::of_status(StatusCode::METHOD_NOT_ALLOWED), header }
+        Self { header, ..WebError::of_status(StatusCode::METHOD_NOT_ALLOWED).into() }
     }
 
     /// 401 for a program that sent no credential, or none that is known.
     pub(super) fn unauthorized(words: &'static str) -> Self {
         let error = WebError { words: words.into(), ..WebError::sign_in(crate::gateway::web::urls::LOGIN.to_owned()) };
-        Self { error, header: Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))) }
+        Self { header: Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))), ..error.into() }
+    }
+
+    /// 429 with what is allowed.
+    pub(super) fn too_often(quota: Quota, retry_after: Duration) -> Self {
+        let seconds = retry_after.as_secs().max(1);
+        let words = "There were too many calls in a short time.";
+        Self { quota, ..WebError { words: words.into(), ..WebError::busy(seconds) }.into() }
     }
 
     /// The document of a refusal.
     pub(super) fn answer(self, begun: &Begun) -> HttpResponse {
-        let Self { error, header } = self;
+        let Self { error, header, quota } = self;
         if let Some(cause) = &error.cause {
             if error.status.is_server_error() {
                 tracing::error!(status = error.status.as_u16(), cause, "refused");
@@ -70,7 +83,9 @@ impl Refusal {
             answer.insert_header((RETRY_AFTER, HeaderValue::from(seconds)));
         }
         answer.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/problem+json")));
-        answer.body(error.problem(&begun.request_id).to_string())
+        let mut answer = answer.body(error.problem(&begun.request_id).to_string());
+        allowance(&mut answer, quota);
+        answer
     }
 }
 
@@ -94,15 +109,24 @@ pub(super) fn passing(list: &'static [http::HeaderName], all: &HeaderMap) -> htt
 
 /// The service's answer, its body as it arrives. A stream of a signed-in person ends with their session; the connection
 /// breaks then, so that nobody takes half an answer for one.
-pub(super) fn streamed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpResponse {
+pub(super) fn passed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpResponse {
     let status = StatusCode::from_u16(reply.status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut answer = HttpResponse::build(status);
     headers(&mut answer, &reply.headers);
+    if let Some(cache) = reply.cache {
+        answer.insert_header((CACHE_STATUS, cache.to_string()));
+    }
     let (length, bodiless) = (reply.length, status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED);
     if bodiless {
         return answer.finish();
     }
-    let body = reply.body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from));
+    let body = match reply.body {
+        ReplyBody::Whole(_) if is_head => {
+            return answer.body(SizedStream::new(length.unwrap_or(0), futures_util::stream::empty::<Piece>()));
+        }
+        ReplyBody::Whole(body) => return answer.body(body),
+        ReplyBody::Stream(body) => body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from)),
+    };
     let body: std::pin::Pin<Box<dyn Stream<Item = Piece>>> = match seen.and_then(Seen::tether).filter(|_| !is_short(length)) {
         Some(tether) => Box::pin(tether.hold(body, |ending| Err(ending.words().into()))),
         None => Box::pin(body),
@@ -120,6 +144,16 @@ type Piece = Result<Bytes, Box<dyn std::error::Error>>;
 /// Too short to be worth watching over.
 const fn is_short(length: Option<u64>) -> bool {
     matches!(length, Some(length) if length <= 64 * 1024)
+}
+
+/// What a caller is told of its allowance.
+pub(super) fn allowance(answer: &mut HttpResponse, quota: Quota) {
+    for (name, value) in quota.headers() {
+        let name = HeaderName::from_bytes(name.as_str().as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            answer.headers_mut().insert(name, value);
+        }
+    }
 }
 
 fn headers(answer: &mut HttpResponseBuilder, theirs: &http::HeaderMap) {

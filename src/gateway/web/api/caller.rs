@@ -7,8 +7,10 @@ use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 
 use super::answer::Refusal;
 use super::{Begun, Worker};
+use crate::gateway::domain::api_key::KeyRefusal;
 use crate::gateway::domain::route_table::{OpenTo, Route, Verb};
 use crate::gateway::services::api::Caller;
+use crate::gateway::services::api_keys::ApiKeys;
 use crate::gateway::services::error::Error;
 use crate::gateway::session::{Glance, Seen};
 use crate::gateway::web::error::WebError;
@@ -24,6 +26,9 @@ pub(super) struct Recognised {
 
 const BOTH: &str = "The call carries a session cookie and a bearer. Send one of them.";
 const NO_BEARER: &str = "The bearer is not known here. Send an API key of this portal.";
+const EXPIRED: &str = "This API key has expired. Send a newer one.";
+const ELSEWHERE: &str = "This API key is not good from the network that the call comes from.";
+const OUT_OF_SCOPE: &str = "This API key may not call this operation.";
 const NOTHING: &str = "A credential is needed: the session of a signed-in person, or an API key as a bearer.";
 
 /// Finds out who calls `route` with `headers`.
@@ -37,7 +42,7 @@ pub(super) async fn recognise(
         if worker.glances.is_there(headers) {
             return Err(WebError::bad_request(BOTH).into());
         }
-        let caller = bearer(site, headers).ok_or_else(|| Refusal::unauthorized(NO_BEARER))?;
+        let caller = bearer((begun, site, route), headers, worker).await?;
         return Ok(Recognised { caller, seen: None });
     }
     if route.open_to == OpenTo::Everybody {
@@ -73,10 +78,31 @@ fn own_page(begun: &Begun, route: &Route, headers: &HeaderMap, seen: &Seen) -> R
     if seen.user.csrf_matches(token) { Ok(()) } else { Err("token") }
 }
 
-fn bearer(site: &Site, headers: &HeaderMap) -> Option<Caller> {
+async fn bearer(
+    (begun, site, route): (&Begun, &Site, &'static Route),
+    headers: &HeaderMap,
+    worker: &Worker,
+) -> Result<Caller, Refusal> {
+    let text = one_bearer(headers).ok_or_else(|| Refusal::unauthorized(NO_BEARER))?;
+    let secret = Secret::new(text);
+    if !ApiKeys::looks_like_one(text) {
+        return if site.takes_access_tokens { Ok(Caller::Token(secret)) } else { Err(Refusal::unauthorized(NO_BEARER)) };
+    }
+    let verified = worker.parts.api_keys.verify(&site.tenant, &secret, begun.client).await;
+    let key = verified.map_err(|refusal| match refusal {
+        KeyRefusal::Unknown => Refusal::unauthorized(NO_BEARER),
+        KeyRefusal::Expired => Refusal::unauthorized(EXPIRED),
+        KeyRefusal::Network => WebError::forbidden(ELSEWHERE).into(),
+        KeyRefusal::Unavailable => WebError::unavailable(5).into(),
+    })?;
+    if key.may(route) { Ok(Caller::Key(key)) } else { Err(WebError::forbidden(OUT_OF_SCOPE).into()) }
+}
+
+/// The one bearer of a request.
+fn one_bearer(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(AUTHORIZATION);
     let (value, None) = (all.next()?.to_str().ok()?, all.next()) else { return None };
     let (scheme, token) = value.split_once(' ')?;
     let fits = scheme.eq_ignore_ascii_case("bearer") && !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-    (fits && site.takes_access_tokens).then(|| Caller::Token(Secret::new(token)))
+    fits.then_some(token)
 }

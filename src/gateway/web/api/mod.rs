@@ -9,6 +9,7 @@ mod answer;
 mod body;
 mod caller;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,8 +32,9 @@ use crate::gateway::domain::api_path::{Decision, Found, decide};
 use crate::gateway::domain::forwarding;
 use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::route_table::Answer;
-use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
-use crate::gateway::services::pace::Pace;
+use crate::gateway::services::api::{Api, Ask, Caller, Proxy, ProxySettings};
+use crate::gateway::services::api_keys::ApiKeys;
+use crate::gateway::services::pace::{Quota, Verdict};
 use crate::gateway::session::{Glances, Sessions, Visit};
 use crate::platform::random;
 
@@ -40,12 +42,12 @@ use crate::platform::random;
 #[derive(Clone)]
 pub(in crate::gateway) struct ApiParts {
     pub(in crate::gateway) api: Api,
+    pub(in crate::gateway) api_keys: ApiKeys,
     pub(in crate::gateway) sessions: Sessions,
     pub(in crate::gateway) sites: Sites,
     pub(in crate::gateway) callers: Callers,
     pub(in crate::gateway) limits: Limits,
     pub(in crate::gateway) guard: Guard,
-    pub(in crate::gateway) pace: Pace,
     pub(in crate::gateway) proxy: ProxySettings,
 }
 
@@ -60,6 +62,7 @@ struct Worker {
 pub(super) struct Begun {
     request_id: String,
     visit: Visit,
+    client: IpAddr,
     site: Option<Arc<Site>>,
     origin: String,
 }
@@ -128,7 +131,7 @@ fn begin(request: &HttpRequest, worker: &Worker) -> Begun {
         request_id: request_id.clone(),
         agent: agent.unwrap_or_default().chars().take(200).collect(),
     };
-    Begun { request_id, visit, site, origin }
+    Begun { request_id, visit, client, site, origin }
 }
 
 /// Which operation it is, for log and metrics, and what comes of it.
@@ -158,6 +161,9 @@ async fn answered(
     worker: &Worker,
 ) -> Result<HttpResponse, Refusal> {
     let Recognised { caller, seen } = caller::recognise(begun, (site, found.route), request.headers(), worker).await?;
+    let quota = admitted(begun, site, &caller, worker)?;
+    let sees_inside = caller.sees_inside();
+    let is_head = found.is_head;
     let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, seen.as_ref()).await?;
     let mut headers = answer::passing(&forwarding::REQUEST, request.headers());
     if found.route.answer != Answer::Stream {
@@ -166,12 +172,29 @@ async fn answered(
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     forwarding::trace(text("traceparent"), text("tracestate"), &begun.request_id, &mut headers);
     let ask = Ask { tenant: &site.tenant, caller, found, query: request.uri().query(), headers, request_id: &begun.request_id };
-    let reply = worker.parts.api.ask(&worker.proxy, &ask, sent).await;
-    let reply = reply.map_err(|error| cut.explain(error))?;
+    let reply = worker.parts.api.ask(&worker.proxy, ask, sent).await;
+    let mut reply = reply.map_err(|error| cut.explain(error))?;
+    reply.cache = reply.cache.filter(|_| sees_inside);
     if let Some(seen) = &seen {
         worker.glances.used(seen).await;
     }
-    Ok(answer::streamed(reply, ask.found.is_head, seen.as_ref()))
+    let mut answer = answer::passed(reply, is_head, seen.as_ref());
+    answer::allowance(&mut answer, quota);
+    Ok(answer)
+}
+
+/// Takes the call, or says when to come back.
+fn admitted(begun: &Begun, site: &Site, caller: &Caller, worker: &Worker) -> Result<Quota, Refusal> {
+    let name = match caller {
+        Caller::Person(user) => Some(user.principal.key()),
+        Caller::Key(key) => Some(key.id.clone()),
+        Caller::Token(token) => Some(worker.parts.api.fingerprint(token)),
+        Caller::Nobody => None,
+    };
+    match worker.parts.api.pace.admission.admit(&site.tenant, name.as_deref(), begun.client) {
+        Verdict::Admitted(quota) => Ok(quota),
+        Verdict::Refused { quota, retry_after } => Err(Refusal::too_often(quota, retry_after)),
+    }
 }
 
 fn measure(operation: &'static str, method: &Method, status: &str, took: Duration) {

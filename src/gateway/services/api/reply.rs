@@ -1,0 +1,103 @@
+//! What a caller is answered: by the service just now, or with what is kept.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::Stream;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+
+use crate::gateway::cache::{CacheStatus, Fetched, Kept};
+use crate::gateway::domain::forwarding;
+use crate::gateway::services::error::Error;
+use crate::gateway::services::pace::Place;
+use crate::gateway::upstream::UpstreamError;
+use crate::gateway::upstream::proxy::{Answer, AnswerBody};
+use crate::platform::clock::Timestamp;
+
+/// What decides whether an answer may be kept and goes to no caller.
+const JUDGED: [HeaderName; 6] =
+    [header::AGE, header::CACHE_CONTROL, header::DATE, header::EXPIRES, header::PRAGMA, header::SET_COOKIE];
+
+/// An answer, whatever its status.
+pub(in crate::gateway) struct Reply {
+    pub(in crate::gateway) status: StatusCode,
+    /// Those that pass.
+    pub(in crate::gateway) headers: HeaderMap,
+    /// Bytes of the body, where that is known; of an answer to `HEAD` those that it would have.
+    pub(in crate::gateway) length: Option<u64>,
+    pub(in crate::gateway) body: ReplyBody,
+    /// How it came, where it may be kept.
+    pub(in crate::gateway) cache: Option<CacheStatus>,
+    /// All that the service said, for whoever judges whether it may be kept.
+    judged: Option<Box<HeaderMap>>,
+}
+
+/// The body of an answer.
+pub(in crate::gateway) enum ReplyBody {
+    Whole(Bytes),
+    Stream(Passing),
+}
+
+/// A body that arrives; holds its place at the service until it ends.
+pub(in crate::gateway) struct Passing {
+    body: AnswerBody,
+    _place: Place,
+}
+
+impl Stream for Passing {
+    type Item = Result<Bytes, UpstreamError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.body).poll_next(context)
+    }
+}
+
+impl Reply {
+    /// The service's answer as it is.
+    pub(super) fn of(answer: Answer, place: Place) -> Self {
+        let length = answer.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let headers = forwarding::passing(&forwarding::ANSWER, &answer.headers);
+        let body = ReplyBody::Stream(Passing { body: answer.body, _place: place });
+        Self { status: answer.status, headers, length, body, cache: None, judged: Some(Box::new(answer.headers)) }
+    }
+
+    /// Read whole, to be kept.
+    pub(super) async fn fetched(self, most: usize) -> Result<Fetched, Error> {
+        let Self { status, mut headers, body, judged, .. } = self;
+        for name in JUDGED {
+            if let Some(value) = judged.as_ref().and_then(|all| all.get(&name)) {
+                headers.insert(name, value.clone());
+            }
+        }
+        let body = match body {
+            ReplyBody::Whole(body) => body,
+            ReplyBody::Stream(passing) => passing.body.whole(most).await?.ok_or(Error::Unusable(TOO_LARGE))?,
+        };
+        Ok(Fetched { status: status.as_u16(), headers, body })
+    }
+
+    /// What is kept. `asked` are the headers of a caller who may have the same already.
+    pub(super) fn kept(kept: &Arc<Kept>, (cache, now): (CacheStatus, Timestamp), asked: Option<&HeaderMap>, is_head: bool) -> Self {
+        let mut headers = kept.headers.clone();
+        for name in JUDGED {
+            headers.remove(name);
+        }
+        if let Some(etag) = kept.etag() {
+            headers.insert(header::ETAG, etag.clone());
+            headers.insert(header::AGE, HeaderValue::from(kept.age(now).as_secs()));
+        }
+        let cache = Some(cache);
+        if asked.is_some_and(|asked| kept.is_what_they_have(asked)) {
+            let status = StatusCode::NOT_MODIFIED;
+            return Self { status, headers, length: None, body: ReplyBody::Whole(Bytes::new()), cache, judged: None };
+        }
+        let length = Some(kept.body.len() as u64);
+        let body = if is_head { Bytes::new() } else { kept.body.clone() };
+        let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::BAD_GATEWAY);
+        Self { status, headers, length, body: ReplyBody::Whole(body), cache, judged: None }
+    }
+}
+
+const TOO_LARGE: &str = "The answer of the scanning service is larger than allowed.";
