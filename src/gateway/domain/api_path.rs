@@ -74,9 +74,8 @@ pub(in crate::gateway) fn decide(method: &str, path: &str, additions: bool) -> D
         _ => return Decision::WrongMethod(allowed(same_path())),
     };
     match same_path().find(|row| row.verb == verb) {
-        Some(route) => parameters(route, rest).map_or_else(Decision::BadParameter, |parameters| {
-            Decision::Found(Found { route, parameters, is_head })
-        }),
+        Some(route) => parameters(route, rest)
+            .map_or_else(Decision::BadParameter, |parameters| Decision::Found(Found { route, parameters, is_head })),
         None => Decision::WrongMethod(allowed(same_path())),
     }
 }
@@ -231,7 +230,10 @@ mod tests {
     #[test]
     fn parameters_have_types_and_are_encoded_anew() {
         assert_eq!(name("GET", &format!("/scanner/api/v1/tasks/{}", "t".repeat(33))), "bad parameter");
-        assert_eq!(name("GET", &format!("/scanner/api/v1/tasks/{}", "t".repeat(32))), format!("getTask /api/v1/tasks/{}", "t".repeat(32)));
+        assert_eq!(
+            name("GET", &format!("/scanner/api/v1/tasks/{}", "t".repeat(32))),
+            format!("getTask /api/v1/tasks/{}", "t".repeat(32))
+        );
         for bad in ["a".repeat(63), "a".repeat(65), "g".repeat(64)] {
             assert_eq!(name("POST", &format!("/scanner/api/v1/files/check-exist/{bad}")), "bad parameter");
         }

@@ -251,13 +251,7 @@ pub(in crate::gateway) const TABLE: &[Route] = &[
         about: "Upload an artifact",
         ..POST
     },
-    Route {
-        name: "checkFile",
-        path: paths::FILES_CHECK_EXIST,
-        body: Body::Nothing,
-        about: "Whether a file is there",
-        ..SEARCH
-    },
+    Route { name: "checkFile", path: paths::FILES_CHECK_EXIST, body: Body::Nothing, about: "Whether a file is there", ..SEARCH },
     // Before a scan.
     Route { name: "createDiagnostics", path: paths::DIAGNOSTICS, about: "Check whether a target can be reached", ..POST },
     Route {
@@ -274,7 +268,13 @@ pub(in crate::gateway) const TABLE: &[Route] = &[
     // Shares.
     Route { name: "createShare", path: paths::SHARES, ends: &[Subject::Shares], about: "Share findings or a report", ..POST },
     Route { name: "searchShares", path: paths::SHARES_SEARCH, about: "List shares", ..SEARCH },
-    Route { name: "generateShareId", path: paths::SHARES_GENERATE_ID, body: Body::Nothing, about: "An id for a new share", ..POST },
+    Route {
+        name: "generateShareId",
+        path: paths::SHARES_GENERATE_ID,
+        body: Body::Nothing,
+        about: "An id for a new share",
+        ..POST
+    },
     Route { name: "deleteShares", path: paths::SHARES_DELETE, ends: &[Subject::Shares], about: "End shares", ..CHANGE },
     Route {
         name: "updateShare",

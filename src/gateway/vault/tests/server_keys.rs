@@ -180,7 +180,7 @@ async fn uses_are_counted_by_day_kept_for_some_days_and_written_once_in_a_while(
     vault.count_use(&acme(), &first);
     vault.flush().await;
     let uses = of(&other, &first).await;
-    assert_eq!((uses.total(), uses.today(bench.clock.now()), uses.by_day.len()), (5, 1, 2));
+    assert_eq!(uses.by_day.into_values().collect::<Vec<_>>(), [4, 1]);
     bench.clock.advance(Duration::from_hours(24 * 20));
     vault.count_use(&acme(), &first);
     vault.flush().await;
