@@ -37,10 +37,4 @@ impl Uses {
     pub(in crate::gateway) fn total(&self) -> u64 {
         self.by_day.values().sum()
     }
-
-    /// On the day of `now`.
-    #[cfg(test)]
-    pub(in crate::gateway) fn today(&self, now: Timestamp) -> u64 {
-        self.by_day.get(&Self::day(now)).copied().unwrap_or(0)
-    }
 }

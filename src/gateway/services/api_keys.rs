@@ -148,7 +148,7 @@ impl ApiKeys {
         let new = self.understood(wanted)?;
         let by = actor.principal.name.clone();
         let made = self.once(actor, &wanted.once, self.issued.create(&actor.principal.tenant, new, by)).await?;
-        self.told(actor, "created", made)
+        Ok(self.told(actor, "created", made))
     }
 
     /// Makes another text for a key, at most one for each form. Earlier ones end after the overlap.
@@ -160,7 +160,7 @@ impl ApiKeys {
         once: &str,
     ) -> Result<Outcome, Error> {
         let made = self.once(actor, once, self.issued.rotate(&actor.principal.tenant, id, overlap.time())).await?;
-        self.told(actor, &format!("rotated_{}", overlap.as_str()), made)
+        Ok(self.told(actor, &format!("rotated_{}", overlap.as_str()), made))
     }
 
     /// Takes a key back for good: within a second no replica lets it in.
@@ -194,10 +194,10 @@ impl ApiKeys {
         }
     }
 
-    fn told(&self, actor: &Actor, what: &str, made: Option<(ApiKey, Secret)>) -> Result<Outcome, Error> {
-        let Some((key, text)) = made else { return Ok(Outcome::AlreadyMade) };
+    fn told(&self, actor: &Actor, what: &str, made: Option<(ApiKey, Secret)>) -> Outcome {
+        let Some((key, text)) = made else { return Outcome::AlreadyMade };
         self.note(actor, what, &key.id);
-        Ok(Outcome::Made(key, text))
+        Outcome::Made(key, text)
     }
 
     fn note(&self, actor: &Actor, what: &str, id: &str) {

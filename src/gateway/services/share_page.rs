@@ -86,12 +86,7 @@ pub(in crate::gateway) enum ReportFor {
 }
 
 impl SharePages {
-    pub(in crate::gateway) fn new(
-        credentials: Credentials,
-        store: Store,
-        ring: Arc<Ring>,
-        limits: &Limits,
-    ) -> Self {
+    pub(in crate::gateway) fn new(credentials: Credentials, store: Store, ring: Arc<Ring>, limits: &Limits) -> Self {
         let guard = Guard {
             store: store.clone(),
             by_network: limits.share_wrong_codes,

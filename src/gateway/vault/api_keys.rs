@@ -117,16 +117,8 @@ impl IssuedKeys {
         let (id, now) = (random::letters(ID).map_err(no_randomness)?, self.clock.now());
         let secret = random::letters(SECRET).map_err(no_randomness)?;
         let NewApiKey { label, scopes, networks, days } = new;
-        let mut about = ApiKey {
-            id: id.clone(),
-            label,
-            scopes,
-            networks,
-            days,
-            created_at: now,
-            created_by: by,
-            editions: Vec::new(),
-        };
+        let mut about =
+            ApiKey { id: id.clone(), label, scopes, networks, days, created_at: now, created_by: by, editions: Vec::new() };
         let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO))?;
         let held = Held { about: about.clone(), proofs: vec![proof] };
         self.change(tenant, |all| {

@@ -156,7 +156,7 @@ mod tests {
     use crate::gateway::store::Unavailable;
     use crate::gateway::store::tests::bench::{Bench, acme, globex, until};
 
-    const LIFE: Duration = Duration::from_secs(60);
+    const LIFE: Duration = Duration::from_mins(1);
 
     fn copies(bench: &Bench, life: Duration) -> Copies<usize> {
         Copies::new("test-changed", life, &bench.store, &bench.shutdown)

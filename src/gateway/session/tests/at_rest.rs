@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use super::portal::{Site, ring};
+use crate::gateway::domain::api_key::{AllowList, Group, Scopes};
 use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::session::Flows;
 use crate::gateway::store::Key;
 use crate::gateway::store::tests::bench::{Bench, acme, globex};
 use crate::gateway::store::tests::on_both;
-use crate::gateway::domain::api_key::{AllowList, Group, Scopes};
 use crate::gateway::vault::tests::parts;
 use crate::gateway::vault::{IssuedKeys, NewApiKey, ServerKeys};
 use crate::platform::secret::Secret;
@@ -45,7 +45,8 @@ async fn no_secret_and_no_address_is_readable_at_rest(bench: Bench) {
     vault.add(&acme(), "planted-label".into(), Secret::new(SK), "planted-admin".into()).await.unwrap();
     planted.extend([SK, "planted-label", "planted-admin"].map(str::to_owned));
     let scopes = Scopes::of(&[Group::Read], []);
-    let new = NewApiKey { label: "planted-program".into(), scopes, networks: AllowList::parse("203.0.113.77", 1).unwrap(), days: 1 };
+    let new =
+        NewApiKey { label: "planted-program".into(), scopes, networks: AllowList::parse("203.0.113.77", 1).unwrap(), days: 1 };
     let (key, text) = issued.create(&acme(), new, "planted-admin".into()).await.unwrap();
     issued.verify(&acme(), &text, "203.0.113.77".parse().unwrap()).await.unwrap();
     issued.flush().await;

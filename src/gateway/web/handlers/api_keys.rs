@@ -14,11 +14,11 @@ use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Admin, Form, Path};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::api_keys::{AlreadyMade, Made, New, Revoke, Rotate, usual};
+use crate::gateway::web::views::api_keys::{AlreadyMade, Made, NewKey, Revoke, Rotate, usual};
 
 pub(in crate::gateway) async fn new(page: Page, Admin(_): Admin, services: Data<Services>) -> Result<HttpResponse, WebError> {
     let bounds = services.api_keys.bounds();
-    page.show(&New::new(&page, bounds, &usual(bounds, ApiKeys::form()?), String::new()))
+    page.show(&NewKey::new(&page, bounds, &usual(bounds, ApiKeys::form()?), String::new()))
 }
 
 pub(in crate::gateway) async fn create(
@@ -31,7 +31,7 @@ pub(in crate::gateway) async fn create(
     match services.api_keys.create(&actor, &wanted).await {
         Ok(outcome) => made(&page, &outcome),
         Err(Error::Invalid(words) | Error::Conflict(words)) => {
-            let form = New::new(&page, services.api_keys.bounds(), &wanted, words);
+            let form = NewKey::new(&page, services.api_keys.bounds(), &wanted, words);
             page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &form)
         }
         Err(error) => Err(error.into()),

@@ -5,9 +5,9 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use serde::Deserialize;
 
+use crate::gateway::services::Actor;
 use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
-use crate::gateway::services::Actor;
 use crate::gateway::services::keys::{Added, Verdict};
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Admin, Form, Path};

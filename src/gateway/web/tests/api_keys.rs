@@ -93,7 +93,11 @@ async fn a_key_is_shown_once_and_does_what_it_was_created_for() {
     let made = create(&portal, &mut alice, &csrf, &fields).await;
     made.is_clean();
     let text = shown(&made);
-    assert!(made.body.contains("Read, Share, createTask") && made.body.contains("https://acme.example/scanner/api/"), "{}", made.body);
+    assert!(
+        made.body.contains("Read, Share, createTask") && made.body.contains("https://acme.example/scanner/api/"),
+        "{}",
+        made.body
+    );
     assert!(ApiKeys::looks_like_one(text.expose()));
 
     let again = create(&portal, &mut alice, &csrf, &fields).await;
@@ -180,12 +184,8 @@ async fn a_rotated_key_shows_its_new_text_once_and_the_old_one_ends_with_the_ove
     let third = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "0"), ("once", &once)]).await;
     assert!(third.body.contains("has stopped to work"), "{}", third.body);
     assert_eq!((verify(&second).await, verify(&shown(&third)).await), (Some(KeyRefusal::Unknown), None));
-    let wanted = [
-        format!("created {id}"),
-        format!("rotated_1h {id}"),
-        format!("refused_expired {id}"),
-        format!("rotated_0 {id}"),
-    ];
+    let wanted =
+        [format!("created {id}"), format!("rotated_1h {id}"), format!("refused_expired {id}"), format!("rotated_0 {id}")];
     until("the audit trail", async || bench.written("api_key").await == wanted).await;
 }
 

@@ -131,10 +131,7 @@ async fn a_key_that_could_not_be_tested_is_kept_and_not_used() {
     let id = bench.vault.list(&acme).await.unwrap()[0].id.clone();
     assert_eq!(alice.post(&portal, &format!("/admin/keys/{id}/activate"), &[("csrf", &csrf)]).await.status, 303);
     assert_eq!(bench.vault.active(&acme).await.unwrap().len(), 1);
-    assert_eq!(
-        alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "two"), ("key", "sk-refused")]).await.status,
-        303
-    );
+    assert_eq!(alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "two"), ("key", "sk-refused")]).await.status, 303);
     assert!(alice.get(&portal, "/admin/keys").await.body.contains("does not accept it, so it is not active"));
 }
 

@@ -99,7 +99,7 @@ fn may(scopes: &Scopes) -> String {
 /// The form for a new key.
 #[derive(Template)]
 #[template(path = "api_keys/new.html")]
-pub(in crate::gateway) struct New {
+pub(in crate::gateway) struct NewKey {
     chrome: Chrome,
     problem: String,
     action: &'static str,
@@ -130,7 +130,7 @@ struct OperationChoice {
     checked: bool,
 }
 
-impl New {
+impl NewKey {
     /// With what was typed, or what is usual.
     pub(in crate::gateway) fn new(page: &Page, bounds: Bounds, typed: &Wanted, problem: String) -> Self {
         let is_chosen = |name: &str| typed.operations.iter().any(|operation| operation == name);
@@ -205,7 +205,7 @@ impl Made {
             earlier: key.editions.iter().skip(1).map(|edition| edition.ends).max().map(|ends| When::of(Some(ends))),
             is_new,
             example: format!(
-                "curl -H \"Authorization: Bearer $API_KEY\" --json '{{\"page\":0,\"size\":10}}' \\\n  {address}"
+                "curl -H \"Authorization: Bearer $API_KEY\" \\\n  --json '{{\"page\":0,\"size\":10}}' \\\n  {address}"
             ),
             list: urls::KEYS,
         }

@@ -49,8 +49,7 @@ struct Row {
     /// It can be made inactive, because another one is active.
     spare: bool,
     test: Option<TestView>,
-    used: When,
-    was_used: bool,
+    used: Option<When>,
     uses: String,
     test_at: String,
     activate: String,
@@ -79,8 +78,7 @@ impl List {
             standby: key.active && newest != Some(&key.id),
             spare: key.active && active().count() > 1,
             uses: uses_of(uses, use_days),
-            used: When::of(uses.last),
-            was_used: uses.last.is_some(),
+            used: uses.last.map(|last| When::of(Some(last))),
             ..Row::of(key)
         });
         Self {
@@ -118,8 +116,7 @@ impl Row {
             }),
             standby: false,
             spare: false,
-            used: When::of(None),
-            was_used: false,
+            used: None,
             uses: String::new(),
             deactivate: urls::key_deactivate(&key.id),
             test_at: urls::key_test(&key.id),
