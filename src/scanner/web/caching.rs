@@ -30,7 +30,8 @@ pub(super) async fn no_store_but_for_reads<B: MessageBody>(
     let mut answer = next.call(request).await?;
     let pattern = answer.request().match_pattern();
     let is_read = pattern.is_some_and(|pattern| READS.iter().any(|read| pattern.ends_with(read)));
-    if !(is_read && answer.status() == StatusCode::OK) && !answer.headers().contains_key(CACHE_CONTROL) {
+    let says_nothing = is_read && answer.status() == StatusCode::OK;
+    if !says_nothing && !answer.headers().contains_key(CACHE_CONTROL) {
         answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     Ok(answer)

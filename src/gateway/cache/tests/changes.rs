@@ -1,5 +1,9 @@
 //! A change ends what is kept of what it changed, everywhere, and whatever was asked before it.
 
+use std::sync::atomic::AtomicU64;
+
+use tokio::task::JoinSet;
+
 use super::*;
 use crate::gateway::domain::route_table::{Subject, TABLE};
 use crate::gateway::store::tests::bench::until;
@@ -138,4 +142,60 @@ async fn a_change_that_the_store_could_not_be_told_is_told_later_and_the_store_i
     assert!(matches!(status, CacheStatus::Asked { stored: true, .. }), "memory serves on: {status}");
     bench.redis.as_mut().unwrap().resume().await;
     until("the store to be told", async || cache.0.epochs.is_told(&acme(), Some(Subject::Tasks))).await;
+}
+
+/// A service whose one task has a number that changes count up. Its answers take a few turns of the other tasks.
+async fn numbered(state: Arc<AtomicU64>, slowness: u64) -> Outcome {
+    let number = state.load(Ordering::SeqCst);
+    for _ in 0..slowness {
+        tokio::task::yield_now().await;
+    }
+    Ok(answer(200, &[], &format!(r#"{{"taskStatus":"SUCCESS","number":{number}}}"#)))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whoever_asks_after_a_change_never_gets_what_was_before_it() {
+    for bench in benches().await {
+        let (state, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let cache = cache(&bench);
+        let mut all = JoinSet::new();
+        for reader in 0..8_u64 {
+            let (state, changed, store, clock, shutdown) =
+                (Arc::clone(&state), Arc::clone(&changed), bench.store.clone(), bench.clock.clone(), bench.shutdown.clone());
+            let mut cache = cache.clone();
+            all.spawn(async move {
+                for turn in 0..150 {
+                    // As after a restart: only the store can have kept something.
+                    if reader == 0 && turn % 10 == 0 {
+                        cache = cache_on(&store, &settings(), &clock, &shutdown);
+                    }
+                    let floor = changed.load(Ordering::SeqCst);
+                    let state = Arc::clone(&state);
+                    let (kept, status) = cache.through(&task(), move || numbered(state, (reader + turn) % 7)).await.unwrap();
+                    let number = serde_json::from_slice::<serde_json::Value>(&kept.body).unwrap()["number"].as_u64().unwrap();
+                    // Another replica may be told a little later; it has its own test.
+                    assert!(number >= floor || reader == 0 && turn % 10 != 0, "{number} after {floor}: {status}");
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        for _ in 0..2 {
+            let (state, changed, cache) = (Arc::clone(&state), Arc::clone(&changed), cache.clone());
+            all.spawn(async move {
+                for _ in 0..40 {
+                    let changing = cache.changing(&acme(), &[Subject::Tasks]);
+                    let number = state.fetch_add(1, Ordering::SeqCst) + 1;
+                    tokio::task::yield_now().await;
+                    changing.done().await;
+                    changed.fetch_max(number, Ordering::SeqCst);
+                    for _ in 0..20 {
+                        tokio::task::yield_now().await;
+                    }
+                }
+            });
+        }
+        all.join_all().await;
+        assert_eq!((state.load(Ordering::SeqCst), cache.0.flights.len()), (80, 0));
+        bench.shutdown.begin();
+    }
 }

@@ -28,7 +28,7 @@ use crate::platform::shutdown::Shutdown;
 pub(super) const RUNNING: &str = r#"{"taskId":"1","taskStatus":"RUNNING"}"#;
 pub(super) const ENDED: &str = r#"{"taskId":"1","taskStatus":"SUCCESS"}"#;
 
-/// The settings as they are compiled in, but for a store that a busy machine may take longer to ask.
+/// Settings like those that are compiled in, but for a store that a busy machine may take longer to ask.
 pub(in crate::gateway) fn settings() -> Settings {
     let life = |fresh_ms, meanwhile_ms, in_trouble_ms| CacheLife { fresh_ms, meanwhile_ms, in_trouble_ms };
     Settings {
