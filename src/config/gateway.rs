@@ -64,7 +64,8 @@ pub struct Connection {
     pub head_bytes: usize,
     /// How many headers a request may have.
     pub head_fields: usize,
-    /// A caller who takes less than `stall_bytes` of a waiting answer in this time is cut.
+    /// A caller who takes less than `stall_bytes` of a waiting answer, or sends less of a body that is waited for, in this time
+    /// is cut.
     pub stall_seconds: u64,
     pub stall_bytes: usize,
 }

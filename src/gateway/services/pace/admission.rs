@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(ask(Some("a")), (vec![policy, state("\"caller\";r=0;t=40")], Some(70)), "half of a window after this one");
         let policy = "ratelimit-policy: \"network\";q=50;w=60, \"tenant\";q=100;w=60".to_owned();
         assert_eq!(ask(None), (vec![policy, state("\"network\";r=47;t=40")], None));
-        let nothing = super::Admission::new([acme()], SETTINGS, (bench.store.clone(), bench.clock.clone()), &bench.shutdown);
+        let nothing = Admission::new([acme()], SETTINGS, (bench.store.clone(), bench.clock.clone()), &bench.shutdown);
         assert_eq!(shown(nothing.admit(&acme(), Some("a"), HERE)), (Vec::new(), None));
     }
 
@@ -427,7 +427,6 @@ mod tests {
 
     #[tokio::test]
     #[ignore = "a figure for people: cargo test --release … --ignored"]
-    #[expect(clippy::print_stderr, reason = "the figure is read by people")]
     async fn the_cost_of_a_call() {
         let bench = Bench::file();
         let limit = u64::MAX / 4;

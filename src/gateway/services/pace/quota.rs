@@ -180,4 +180,25 @@ mod tests {
         assert_eq!(taken(&mut used, 3, at(61.0)), 1);
         assert_eq!(taken(&mut used, 3, at(0.0)), 0);
     }
+
+    proptest::proptest! {
+        /// Whatever the rhythm, a window gives no more than its limit, and any half of one, over an edge too, half as much more.
+        #[test]
+        fn no_rhythm_gets_more_than_the_limit(limit in 1_u64..50, steps in proptest::collection::vec(1_u32..4000, 1..300)) {
+            let mut used = Used::default();
+            let (mut now, mut taken) = (0.0, Vec::new());
+            for step in steps {
+                now += f64::from(step) / 1000.0;
+                if used.take(limit, at(now)).is_ok() {
+                    taken.push(now);
+                }
+            }
+            for begin in &taken {
+                let of_window = taken.iter().filter(|at| (*at / 60.0).floor() == (begin / 60.0).floor()).count() as u64;
+                proptest::prop_assert!(of_window <= limit);
+                let half = taken.iter().filter(|at| *at >= begin && **at < begin + 30.0).count() as u64;
+                proptest::prop_assert!(half <= limit + limit / 2 + 1, "{half} of {limit}");
+            }
+        }
+    }
 }

@@ -59,8 +59,8 @@ impl<N: Name + ?Sized> Shelves<N> {
 
     /// Does something with the allowance of `name`.
     pub(super) fn with<R>(&self, name: &N, work: impl FnOnce(&mut Used) -> R) -> R {
-        let mut shelf = lock(self.shelf(name));
-        let Shelf { used, news, rest } = &mut *shelf;
+        let mut place = lock(self.shelf(name));
+        let Shelf { used, news, rest } = &mut *place;
         if !used.contains_key(name) && used.len() < self.most {
             used.insert(name.kept(), Used::default());
         }
@@ -83,8 +83,8 @@ impl<N: Name + ?Sized> Shelves<N> {
     pub(super) fn send(&self) -> Vec<(N::Kept, (u64, u64))> {
         let mut sent = Vec::new();
         for shelf in &self.shelves {
-            let mut shelf = lock(shelf);
-            let Shelf { used, news, .. } = &mut *shelf;
+            let mut place = lock(shelf);
+            let Shelf { used, news, .. } = &mut *place;
             sent.extend(news.drain(..).filter_map(|name| {
                 let sent = used.get_mut(name.borrow())?.send();
                 Some((name, sent))

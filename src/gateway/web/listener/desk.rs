@@ -17,7 +17,9 @@ use futures_util::Stream;
 use futures_util::future::{Either, LocalBoxFuture, Ready, ready as now};
 use pin_project_lite::pin_project;
 
+use super::body;
 use super::line::{InUse, Use};
+use crate::config::gateway::Connection as Settings;
 
 /// The app of one worker, once it is there.
 struct App<S, B>(Rc<RefCell<Option<Rc<S>>>>, PhantomData<fn() -> B>);
@@ -29,22 +31,25 @@ impl<S, B> Clone for App<S, B> {
 }
 
 /// One worker's desk, for an app whose answers have the body `B`.
-pub(super) struct Desk<S, B>(App<S, B>);
+pub(super) struct Desk<S, B> {
+    app: App<S, B>,
+    settings: Settings,
+}
 
 impl<S, B> Desk<S, B> {
     /// A desk without an app.
-    pub(super) fn new() -> Self {
-        Self(App(Rc::default(), PhantomData))
+    pub(super) fn new(settings: Settings) -> Self {
+        Self { app: App(Rc::default(), PhantomData), settings }
     }
 
     /// What takes requests whose senders do not wait, with the app that `factory` makes.
     pub(super) fn serving<F: ServiceFactory<Request, Service = S>>(&self, factory: F) -> Serving<F, B> {
-        Serving { factory, app: self.0.clone() }
+        Serving { factory, app: self.app.clone(), settings: self.settings }
     }
 
     /// What takes requests whose senders wait for a word, with the same app.
     pub(super) fn expecting(&self) -> Expecting<S, B> {
-        Expecting(self.0.clone())
+        Expecting { app: self.app.clone(), settings: self.settings }
     }
 }
 
@@ -52,6 +57,7 @@ impl<S, B> Desk<S, B> {
 pub(super) struct Serving<F: ServiceFactory<Request>, B> {
     factory: F,
     app: App<F::Service, B>,
+    settings: Settings,
 }
 
 impl<F, B> ServiceFactory<Request> for Serving<F, B>
@@ -72,11 +78,11 @@ where
     type Future = LocalBoxFuture<'static, Result<Self::Service, F::InitError>>;
 
     fn new_service(&self, (): ()) -> Self::Future {
-        let (made, app) = (self.factory.new_service(()), self.app.clone());
+        let (made, app, settings) = (self.factory.new_service(()), self.app.clone(), self.settings);
         Box::pin(async move {
             let made = Rc::new(made.await?);
             app.0.replace(Some(Rc::clone(&made)));
-            Ok(Served { app: made, body: PhantomData })
+            Ok(Served { app: made, settings, body: PhantomData })
         })
     }
 }
@@ -84,6 +90,7 @@ where
 /// An app that answers.
 pub(super) struct Served<S, B> {
     app: Rc<S>,
+    settings: Settings,
     body: PhantomData<fn() -> B>,
 }
 
@@ -107,7 +114,7 @@ where
         let begun = request.extensions_mut().remove::<Handed<S::Error, B>>();
         match begun {
             Some(Handed(begun)) => Either::Right(begun),
-            None => Either::Left(Answering::new(&*self.app, request)),
+            None => Either::Left(Answering::new(&*self.app, request, self.settings)),
         }
     }
 }
@@ -119,7 +126,10 @@ type Begun<E, B> = LocalBoxFuture<'static, Result<Response<Held<B>>, E>>;
 struct Handed<E, B>(Begun<E, B>);
 
 /// See [`Desk::expecting`].
-pub(super) struct Expecting<S, B>(App<S, B>);
+pub(super) struct Expecting<S, B> {
+    app: App<S, B>,
+    settings: Settings,
+}
 
 impl<S, B> ServiceFactory<Request> for Expecting<S, B>
 where
@@ -137,7 +147,7 @@ where
     type Future = Ready<Result<Self, ()>>;
 
     fn new_service(&self, (): ()) -> Self::Future {
-        now(Ok(Self(self.0.clone())))
+        now(Ok(Self { app: self.app.clone(), settings: self.settings }))
     }
 }
 
@@ -158,11 +168,11 @@ where
     }
 
     fn call(&self, mut request: Request) -> Self::Future {
-        let Some(app) = self.0.0.borrow().clone() else { return Box::pin(now(Ok(request))) };
+        let Some(app) = self.app.0.borrow().clone() else { return Box::pin(now(Ok(request))) };
         let is_wanted = Rc::new(Cell::new(false));
         let body = Awaited { payload: request.take_payload(), is_wanted: Rc::clone(&is_wanted) };
         *request.payload() = Payload::Stream { payload: Box::pin(body) };
-        let mut begun: Begun<S::Error, B> = Box::pin(Answering::new(&*app, request));
+        let mut begun: Begun<S::Error, B> = Box::pin(Answering::new(&*app, request, self.settings));
         Box::pin(async move {
             let answer = poll_fn(|context| match begun.as_mut().poll(context) {
                 Poll::Ready(answer) => Poll::Ready(Some(answer)),
@@ -209,7 +219,8 @@ pin_project! {
 }
 
 impl<F, B> Answering<F, B> {
-    fn new<S: Service<Request, Future = F>>(app: &S, request: Request) -> Self {
+    fn new<S: Service<Request, Future = F>>(app: &S, mut request: Request, settings: Settings) -> Self {
+        body::pace(&mut request, settings);
         let in_use = request.conn_data::<Use>().map(Use::begin);
         Self { call: app.call(request), in_use, body: PhantomData }
     }

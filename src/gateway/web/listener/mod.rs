@@ -3,6 +3,7 @@
 //! a body that is wanted. So its parts are put together here, with a line ([`line`]) and a desk ([`desk`]) of our own between
 //! them. Knows nothing of what is asked.
 
+mod body;
 mod desk;
 mod line;
 mod peer;
@@ -55,7 +56,7 @@ where
     let server = server.listen("portal", listener, move || {
         let ending = ending.clone();
         let app = app().into_factory().map_err(|error| error.into().error_response());
-        let desk = Desk::<_, B>::new();
+        let desk = Desk::<_, B>::new(connection);
         let http = HttpService::build()
             .graceful_shutdown_signal(move || {
                 let ending = ending.clone();
