@@ -6,6 +6,7 @@ mod checks;
 pub mod gateway;
 pub mod idp;
 mod layers;
+mod pace;
 mod problems;
 mod reading;
 pub mod scanner;

@@ -135,13 +135,8 @@ impl<'a> Base<'a> {
 
     /// One for all that may end what it keeps.
     fn cache(&self) -> Result<Cache<Error>, StartError> {
-        let made = Cache::new(
-            &self.settings.cache,
-            self.tenants.keys().cloned(),
-            (&self.store, &self.ring),
-            self.clock,
-            self.shutdown,
-        );
+        let made =
+            Cache::new(&self.settings.cache, self.tenants.keys().cloned(), (&self.store, &self.ring), self.clock, self.shutdown);
         made.map_err(|error| StartError::Settings(error.to_string()))
     }
 

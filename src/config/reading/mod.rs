@@ -1,8 +1,8 @@
 //! How each section is read from the merged tree: bounds, forms and what has to fit together. One file per section, named
 //! as the section's own.
 
-mod cache;
 mod api;
+mod cache;
 pub(super) mod gateway;
 pub(super) mod idp;
 pub(super) mod scanner;

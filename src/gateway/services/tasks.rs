@@ -11,10 +11,10 @@ use super::parts::Parts;
 use crate::contract::ids::TaskId;
 use crate::contract::limits::MAX_PAGE_SIZE;
 use crate::contract::tasks::Search;
-use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::domain::finding::FindingRow;
 use crate::gateway::domain::page::Listing;
+use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::task::{Counts, Task};
 use crate::gateway::upstream::Kind;
 

@@ -165,7 +165,8 @@ impl Records {
         let runs_out = self.0.clock.now().after(record.expires_in.unwrap_or_default());
         let (owner, user) = (portal::owner(&state), portal::signed_in(&state).map(Arc::new));
         let state = Arc::new(state);
-        let copy = Copy { read_at: moment.read_at, state, user, is_outgrown, version: record.version, started_at, owner, runs_out };
+        let copy =
+            Copy { read_at: moment.read_at, state, user, is_outgrown, version: record.version, started_at, owner, runs_out };
         self.0.copies.keep(&moment, key, copy.clone()).await;
         Ok(Some(copy))
     }

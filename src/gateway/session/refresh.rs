@@ -172,8 +172,7 @@ pub(super) struct Inner {
     pub(super) parts: TokenParts,
     pub(super) settings: RefreshSettings,
     desk: Mutex<Desk>,
-    /// Tokens as they were read a moment ago. Whoever asks for one has a session that is known to live, so a copy is never
-    /// given to a sign-in that has ended; after a refusal of the service the store is asked.
+    /// Tokens as they were read a moment ago. Whoever asks has a session that lives; after a refusal the store is asked.
     copies: Cache<LoginId, Held>,
 }
 
@@ -191,10 +190,9 @@ struct Desk {
 impl TokenSource {
     /// A source over the token records.
     pub(in crate::gateway) fn new(parts: TokenParts, settings: RefreshSettings) -> Self {
-        let sessions = &parts.sessions.0.settings;
-        let life = sessions.copy_life.max(Duration::from_millis(1));
-        let most = if sessions.copy_life.is_zero() { 0 } else { sessions.copies };
-        let copies = Cache::builder().max_capacity(most).time_to_live(life).build();
+        let (life, most) = (parts.sessions.0.settings.copy_life, parts.sessions.0.settings.copies);
+        let most = if life.is_zero() { 0 } else { most };
+        let copies = Cache::builder().max_capacity(most).time_to_live(life.max(Duration::from_millis(1))).build();
         Self(Arc::new(Inner { parts, settings, desk: Mutex::default(), copies }))
     }
 

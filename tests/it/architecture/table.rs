@@ -21,9 +21,13 @@ pub(super) const ROOMS: &[Room] = &[
     room("demo", &["config", "platform"]),
     room("contract", &[]),
     room("platform", &[]),
-    room("config", &["config::cache", "config::gateway", "config::scanner", "config::idp", "config::telemetry", "platform"]),
+    room(
+        "config",
+        &["config::cache", "config::gateway", "config::pace", "config::scanner", "config::idp", "config::telemetry", "platform"],
+    ),
     room("config::cache", &[]),
-    room("config::gateway", &["config::cache", "platform"]),
+    room("config::gateway", &["config::cache", "config::pace", "platform"]),
+    room("config::pace", &[]),
     room("config::scanner", &["platform"]),
     room("config::idp", &["platform"]),
     room("config::telemetry", &["platform"]),
@@ -113,6 +117,7 @@ pub(super) const ROOMS: &[Room] = &[
         "gateway::web::api",
         &[
             "gateway::web",
+            "gateway::web::listener",
             "gateway::web::middleware",
             "gateway::services",
             "gateway::session",

@@ -29,9 +29,9 @@ use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::route_table::{Keep, OpenTo, Verb};
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
-pub(in crate::gateway) use crate::gateway::upstream::proxy::{Proxy, ProxySettings};
-use crate::gateway::upstream::proxy::{Outgoing, Stopped};
 use crate::gateway::upstream::Credential;
+use crate::gateway::upstream::proxy::{Outgoing, Stopped};
+pub(in crate::gateway) use crate::gateway::upstream::proxy::{Proxy, ProxySettings};
 use crate::platform::clock::Clock;
 use crate::platform::digest::{hex, keyed};
 use crate::platform::secret::Secret;
@@ -131,16 +131,16 @@ impl Api {
         let everybody = ask.found.route.open_to == OpenTo::Everybody;
         match &ask.caller {
             // A person's token never goes to where everybody may ask.
-            Caller::Person(_) | Caller::Key(_) | Caller::Nobody if everybody => match self.directory.of(ask.tenant)?.public_auth {
-                PublicAuth::None => Ok(vec![Means::of(Credential::None)]),
-                PublicAuth::Sk => {
-                    let keys = self.server_keys(ask.tenant).await?;
-                    Ok(if keys.is_empty() { vec![Means::of(Credential::None)] } else { keys })
+            Caller::Person(_) | Caller::Key(_) | Caller::Nobody if everybody => {
+                match self.directory.of(ask.tenant)?.public_auth {
+                    PublicAuth::None => Ok(vec![Means::of(Credential::None)]),
+                    PublicAuth::Sk => {
+                        let keys = self.server_keys(ask.tenant).await?;
+                        Ok(if keys.is_empty() { vec![Means::of(Credential::None)] } else { keys })
+                    }
                 }
-            },
-            Caller::Person(user) => {
-                Ok(vec![Means::token(self.credentials.token(&user.principal.tenant, &user.login).await?)])
             }
+            Caller::Person(user) => Ok(vec![Means::token(self.credentials.token(&user.principal.tenant, &user.login).await?)]),
             Caller::Token(token) => Ok(vec![Means::token(token.clone())]),
             Caller::Key(_) => {
                 let keys = self.server_keys(ask.tenant).await?;

@@ -79,7 +79,12 @@ impl Reply {
     }
 
     /// What is kept. `asked` are the headers of a caller who may have the same already.
-    pub(super) fn kept(kept: &Arc<Kept>, (cache, now): (CacheStatus, Timestamp), asked: Option<&HeaderMap>, is_head: bool) -> Self {
+    pub(super) fn kept(
+        kept: &Arc<Kept>,
+        (cache, now): (CacheStatus, Timestamp),
+        asked: Option<&HeaderMap>,
+        is_head: bool,
+    ) -> Self {
         let mut headers = kept.headers.clone();
         for name in JUDGED {
             headers.remove(name);
