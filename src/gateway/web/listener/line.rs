@@ -272,4 +272,19 @@ mod tests {
         outcome.unwrap();
         assert_eq!(read, 2560);
     }
+
+    #[tokio::test]
+    async fn over_a_real_socket_whoever_takes_nothing_is_cut_when_its_buffers_are_full() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _caller = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut line = Line::new(listener.accept().await.unwrap().0, SETTINGS);
+        let mut outcome = Ok(());
+        for _ in 0..10_000 {
+            outcome = line.write_all(&[0; 65_536]).await;
+            if outcome.is_err() {
+                break;
+            }
+        }
+        is_late(outcome);
+    }
 }
