@@ -296,7 +296,9 @@ mod tests {
         for _ in 0..3 {
             call(&breakers, false).unwrap();
         }
-        late.into_iter().for_each(|pass| pass.done(true));
+        for pass in late {
+            pass.done(true);
+        }
         assert!(call(&breakers, true).is_err(), "they were sent before it opened");
         clock.advance(Duration::from_secs(1));
         drop(breakers.pass(&tenant("acme")).unwrap());

@@ -112,7 +112,7 @@ impl Used {
 mod tests {
     use super::*;
 
-    const LENGTH: Duration = Duration::from_secs(60);
+    const LENGTH: Duration = Duration::from_mins(1);
 
     fn at(seconds: f64) -> Moment {
         #[expect(clippy::cast_possible_truncation, reason = "small numbers of a test")]
@@ -186,17 +186,17 @@ mod tests {
         #[test]
         fn no_rhythm_gets_more_than_the_limit(limit in 1_u64..50, steps in proptest::collection::vec(1_u32..4000, 1..300)) {
             let mut used = Used::default();
-            let (mut now, mut taken) = (0.0, Vec::new());
+            let (mut now, mut taken) = (0_i64, Vec::new());
             for step in steps {
-                now += f64::from(step) / 1000.0;
-                if used.take(limit, at(now)).is_ok() {
+                now += i64::from(step);
+                if used.take(limit, Moment::at(Timestamp(1_800_000_000_000 + now), LENGTH)).is_ok() {
                     taken.push(now);
                 }
             }
             for begin in &taken {
-                let of_window = taken.iter().filter(|at| (*at / 60.0).floor() == (begin / 60.0).floor()).count() as u64;
+                let of_window = taken.iter().filter(|at| *at / 60_000 == begin / 60_000).count() as u64;
                 proptest::prop_assert!(of_window <= limit);
-                let half = taken.iter().filter(|at| *at >= begin && **at < begin + 30.0).count() as u64;
+                let half = taken.iter().filter(|at| (*begin..begin + 30_000).contains(at)).count() as u64;
                 proptest::prop_assert!(half <= limit + limit / 2 + 1, "{half} of {limit}");
             }
         }

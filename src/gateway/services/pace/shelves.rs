@@ -35,7 +35,7 @@ impl Name for u128 {
 
 /// The allowances.
 pub(super) struct Shelves<N: Name + ?Sized> {
-    shelves: [Mutex<Shelf<N::Kept>>; SHELVES],
+    rows: [Mutex<Shelf<N::Kept>>; SHELVES],
     hasher: RandomState,
     /// Names of one shelf.
     most: usize,
@@ -54,7 +54,7 @@ impl<N: Name + ?Sized> Shelves<N> {
     /// Room for `tracked` names. With `shares`, [`Shelves::send`] says what was used since the last time.
     pub(super) fn new(tracked: usize, shares: bool) -> Self {
         let shelf = |_| Mutex::new(Shelf { used: HashMap::new(), news: Vec::new(), rest: Used::default() });
-        Self { shelves: std::array::from_fn(shelf), hasher: RandomState::new(), most: tracked.div_ceil(SHELVES), shares }
+        Self { rows: std::array::from_fn(shelf), hasher: RandomState::new(), most: tracked.div_ceil(SHELVES), shares }
     }
 
     /// Does something with the allowance of `name`.
@@ -82,7 +82,7 @@ impl<N: Name + ?Sized> Shelves<N> {
     /// What the others do not know yet, taken on its way to them: window and number by name.
     pub(super) fn send(&self) -> Vec<(N::Kept, (u64, u64))> {
         let mut sent = Vec::new();
-        for shelf in &self.shelves {
+        for shelf in &self.rows {
             let mut place = lock(shelf);
             let Shelf { used, news, .. } = &mut *place;
             sent.extend(news.drain(..).filter_map(|name| {
@@ -95,13 +95,13 @@ impl<N: Name + ?Sized> Shelves<N> {
 
     /// Forgets names that were last used before `window`.
     pub(super) fn forget_before(&self, window: u64) {
-        for shelf in &self.shelves {
+        for shelf in &self.rows {
             lock(shelf).used.retain(|_, used| used.window >= window);
         }
     }
 
     fn shelf(&self, name: &N) -> &Mutex<Shelf<N::Kept>> {
-        let [first, rest @ ..] = &self.shelves;
+        let [first, rest @ ..] = &self.rows;
         let place = usize::try_from(self.hasher.hash_one(name) % SHELVES as u64).unwrap_or(0);
         place.checked_sub(1).and_then(|place| rest.get(place)).unwrap_or(first)
     }

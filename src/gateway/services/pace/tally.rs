@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::platform::clock::Timestamp;
 
 /// Parts of a window.
-const PARTS: u64 = 10;
+const PARTS: usize = 10;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 pub(super) struct Tally {
     /// Milliseconds of a part.
     part: u64,
-    parts: [Part; PARTS as usize],
+    parts: [Part; PARTS],
 }
 
 #[derive(Clone, Copy, Default)]
@@ -33,14 +33,14 @@ struct Part {
 impl Tally {
     /// Counts over `window`.
     pub(super) fn new(window: Duration) -> Self {
-        let part = u64::try_from(window.as_millis()).unwrap_or(u64::MAX) / PARTS;
-        Self { part: part.max(1), parts: [Part::default(); PARTS as usize] }
+        let part = u64::try_from(window.as_millis()).unwrap_or(u64::MAX) / PARTS as u64;
+        Self { part: part.max(1), parts: [Part::default(); PARTS] }
     }
 
     /// Counts one.
     pub(super) fn add(&mut self, kind: Kind, now: Timestamp) {
         let number = self.number(now);
-        let Some(part) = usize::try_from(number % PARTS).ok().and_then(|index| self.parts.get_mut(index)) else { return };
+        let Some(part) = usize::try_from(number % PARTS as u64).ok().and_then(|index| self.parts.get_mut(index)) else { return };
         if part.number != number {
             *part = Part { number, ..Part::default() };
         }
@@ -53,13 +53,13 @@ impl Tally {
     /// All, and those of them that matter, in the window that ends now.
     pub(super) fn sums(&self, now: Timestamp) -> (u32, u32) {
         let number = self.number(now);
-        let recent = self.parts.iter().filter(|part| part.number <= number && part.number + PARTS > number);
+        let recent = self.parts.iter().filter(|part| part.number <= number && part.number + PARTS as u64 > number);
         recent.fold((0, 0), |sums, part| (sums.0.saturating_add(part.all), sums.1.saturating_add(part.marked)))
     }
 
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
-        self.parts = [Part::default(); PARTS as usize];
+        self.parts = [Part::default(); PARTS];
     }
 
     fn number(&self, now: Timestamp) -> u64 {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use actix_http::error::PayloadError;
-use actix_http::{HttpMessage as _, Payload, Request};
+use actix_http::{Payload, Request};
 use bytes::Bytes;
 use futures_util::Stream;
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -79,7 +79,7 @@ impl Stream for Paced {
                 }
                 Poll::Ready(Some(Ok(chunk)))
             }
-            ended => ended,
+            ended @ Poll::Ready(_) => ended,
         }
     }
 }

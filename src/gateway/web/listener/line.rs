@@ -215,10 +215,10 @@ mod tests {
         let mut line = Line::new(line, SETTINGS);
         let mut buffer = [0; 64];
         caller.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
-        line.read(&mut buffer).await.unwrap();
+        assert!(line.read(&mut buffer).await.unwrap() > 0);
         drop(line.use_of_it().begin());
         caller.write_all(b"GET / H").await.unwrap();
-        line.read(&mut buffer).await.unwrap();
+        assert!(line.read(&mut buffer).await.unwrap() > 0);
         let (outcome, ()) = tokio::join!(line.read_exact(&mut buffer), async {
             // Now and then a byte does not help.
             for _ in 0..30 {
@@ -237,10 +237,10 @@ mod tests {
         let longer = Duration::from_millis(1500);
         assert!(tokio::time::timeout(longer, line.read(&mut buffer)).await.is_err(), "nothing has come yet");
         caller.write_all(b"POST / HTTP/1.1\r\n\r\n").await.unwrap();
-        line.read(&mut buffer).await.unwrap();
+        assert!(line.read(&mut buffer).await.unwrap() > 0);
         let under_way = line.use_of_it().begin();
         caller.write_all(b"part of a body").await.unwrap();
-        line.read(&mut buffer).await.unwrap();
+        assert!(line.read(&mut buffer).await.unwrap() > 0);
         assert!(tokio::time::timeout(longer, line.read(&mut buffer)).await.is_err(), "bodies have a time of their own");
         drop(under_way);
         assert!(tokio::time::timeout(longer, line.read(&mut buffer)).await.is_err(), "the answer was sent");
@@ -276,5 +276,20 @@ mod tests {
         });
         outcome.unwrap();
         assert_eq!(read, 2560);
+    }
+
+    #[tokio::test]
+    async fn over_a_real_socket_whoever_takes_nothing_is_cut_when_its_buffers_are_full() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _caller = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut line = Line::new(listener.accept().await.unwrap().0, SETTINGS);
+        let mut outcome = Ok(());
+        for _ in 0..10_000 {
+            outcome = line.write_all(&[0; 65_536]).await;
+            if outcome.is_err() {
+                break;
+            }
+        }
+        is_late(outcome);
     }
 }
