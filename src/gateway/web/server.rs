@@ -49,6 +49,7 @@ pub(in crate::gateway) fn serve(
             sites: sites.clone(),
             callers: callers.clone(),
             limits: limits.clone(),
+            connection: bounds,
             guard: guard.clone(),
         };
         // The last wrapped runs first: see `middleware`.

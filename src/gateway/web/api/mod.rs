@@ -23,10 +23,11 @@ use self::caller::Recognised;
 use super::error::WebError;
 use super::listener::Peer;
 use super::middleware::csrf::Guard;
+use super::middleware::head;
 use super::middleware::request::{Callers, REQUEST_ID};
 use super::middleware::tenant::one_host;
 use super::site::{Site, Sites};
-use crate::config::gateway::Limits;
+use crate::config::gateway::{Connection, Limits};
 use crate::contract::paths;
 use crate::gateway::domain::api_path::{Decision, Found, decide};
 use crate::gateway::domain::forwarding;
@@ -47,6 +48,7 @@ pub(in crate::gateway) struct ApiParts {
     pub(in crate::gateway) sites: Sites,
     pub(in crate::gateway) callers: Callers,
     pub(in crate::gateway) limits: Limits,
+    pub(in crate::gateway) connection: Connection,
     pub(in crate::gateway) guard: Guard,
     pub(in crate::gateway) proxy: ProxySettings,
 }
@@ -142,6 +144,9 @@ async fn decided(
     worker: &Worker,
 ) -> (&'static str, Result<HttpResponse, Refusal>) {
     let Some(site) = &begun.site else { return ("none", Err(WebError::misdirected().into())) };
+    if let Some(refusal) = head::refusal(request.head(), &worker.parts.connection) {
+        return ("none", Err(refusal.into()));
+    }
     match decide(request.method().as_str(), request.uri().path(), site.has_additions) {
         Decision::Found(found) => {
             let name = found.route.name;
@@ -160,7 +165,12 @@ async fn answered(
     (request, payload): (&HttpRequest, web::Payload),
     worker: &Worker,
 ) -> Result<HttpResponse, Refusal> {
-    let Recognised { caller, seen } = caller::recognise(begun, (site, found.route), request.headers(), worker).await?;
+    let recognised = caller::recognise(begun, (site, found.route), request.headers(), worker).await;
+    let Recognised { caller, seen } = match recognised {
+        Ok(recognised) => recognised,
+        // Guesses count as well.
+        Err(refusal) => return admitted(begun, site, &Caller::Nobody, worker).and(Err(refusal)),
+    };
     let quota = admitted(begun, site, &caller, worker)?;
     let sees_inside = caller.sees_inside();
     let is_head = found.is_head;
