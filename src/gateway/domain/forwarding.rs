@@ -119,19 +119,19 @@ mod tests {
     #[test]
     fn a_trace_goes_on_or_begins() {
         let id = "0123456789abcdef0123456789abcdef";
-        let trace = |parent, state| {
+        let traced = |parent, state| {
             let mut out = HeaderMap::new();
-            super::trace(parent, state, id, &mut out);
+            trace(parent, state, id, &mut out);
             let text = |name: &str| out.get(name).map(|value| value.to_str().unwrap().to_owned());
             (text("traceparent").unwrap(), text("tracestate"))
         };
         let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         let ours = format!("00-{id}-0123456789abcdef-00");
-        assert_eq!(trace(Some(good), Some("a=1")).0, "00-4bf92f3577b34da6a3ce929d0e0e4736-0123456789abcdef-01");
-        assert_eq!(trace(Some(good), Some("a=1")).1.as_deref(), Some("a=1"));
+        assert_eq!(traced(Some(good), Some("a=1")).0, "00-4bf92f3577b34da6a3ce929d0e0e4736-0123456789abcdef-01");
+        assert_eq!(traced(Some(good), Some("a=1")).1.as_deref(), Some("a=1"));
         let zero = "00-00000000000000000000000000000000-00f067aa0ba902b7-01";
         for bad in [None, Some(""), Some("x"), Some(zero), Some(&*format!("{good}-more")), Some(&*good.to_uppercase())] {
-            assert_eq!(trace(bad, Some("a=1")), (ours.clone(), None), "{bad:?}");
+            assert_eq!(traced(bad, Some("a=1")), (ours.clone(), None), "{bad:?}");
         }
     }
 }

@@ -14,8 +14,6 @@ use super::{eventually, spawn};
 pub(crate) enum Says {
     /// These bytes, once the request is there whole.
     Bytes(Vec<u8>),
-    /// These bytes as soon as the head of the request is there; the body is left unread.
-    AtOnce(Vec<u8>),
     /// These bytes, then those that come.
     Then(Vec<u8>, Arc<tokio::sync::Mutex<mpsc::Receiver<Vec<u8>>>>),
     /// Nothing; the connection closes.
@@ -123,16 +121,12 @@ impl Upstream {
                 desk.asked.len() - 1
             };
             let says = self.next();
-            if !matches!(says, Says::AtOnce(_)) && !self.body(&mut stream, &mut buffer, &head, at).await? {
+            if !self.body(&mut stream, &mut buffer, &head, at).await? {
                 self.note(at, |asked| asked.is_gone = true);
                 return Ok(());
             }
             match says {
                 Says::Bytes(bytes) => stream.write_all(&bytes).await?,
-                Says::AtOnce(bytes) => {
-                    stream.write_all(&bytes).await?;
-                    return Ok(());
-                }
                 Says::Then(bytes, more) => {
                     stream.write_all(&bytes).await?;
                     let mut more = more.lock().await;

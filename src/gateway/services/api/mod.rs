@@ -111,7 +111,9 @@ impl Api {
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
         let theirs = std::mem::take(&mut ask.headers);
         ask.headers = theirs.clone();
-        OWN.iter().for_each(|name| drop(ask.headers.remove(name)));
+        for name in &OWN {
+            ask.headers.remove(name);
+        }
         let is_head = std::mem::replace(&mut ask.found.is_head, false);
         let call = self.call(&ask, means)?;
         let (proxy, most) = (proxy.clone(), self.most);

@@ -83,7 +83,7 @@ impl Call {
         let place = self.place().await?;
         let mut all = self.means.iter();
         let Some(first) = all.next() else { return Err(Error::SignIn) };
-        let answer = self.tried(proxy, first, &body).await?;
+        let answer = self.tried(proxy, first, body.as_ref()).await?;
         if answer.status != StatusCode::UNAUTHORIZED {
             return Ok(Reply::of(answer, place));
         }
@@ -98,7 +98,7 @@ impl Call {
             };
         };
         drop(answer);
-        let answer = self.tried(proxy, &other, &body).await?;
+        let answer = self.tried(proxy, &other, body.as_ref()).await?;
         if answer.status == StatusCode::UNAUTHORIZED {
             let words = if self.caller.is_person() { NOT_BELIEVED } else { KEYS_NOT_BELIEVED };
             return Err(Error::Unusable(words));
@@ -108,10 +108,10 @@ impl Call {
 
     /// Sends a request, again where the table allows that, where it may help, and where not too many do so at once (WIRE reading
     /// rule 10).
-    async fn tried(&self, proxy: &Proxy, means: &Means, body: &Option<Bytes>) -> Result<Answer, Error> {
+    async fn tried(&self, proxy: &Proxy, means: &Means, body: Option<&Bytes>) -> Result<Answer, Error> {
         let (mut left, mut wait) = (self.retries, FIRST_WAIT);
         loop {
-            let outgoing = body.clone().map_or(Outgoing::Nothing, |bytes| Outgoing::Whole(Some(bytes)));
+            let outgoing = body.map_or(Outgoing::Nothing, |bytes| Outgoing::Whole(Some(bytes.clone())));
             let outcome = self.send(proxy, means, outgoing).await;
             let may_help = match &outcome {
                 Ok(answer) => matches!(answer.status.as_u16(), 502..=504),
@@ -152,8 +152,8 @@ impl Call {
     /// Another token of the person than the one that was refused.
     async fn renewed(&self, refused: &Means) -> Result<Option<Means>, Error> {
         match (&self.caller, &refused.credential) {
-            (Caller::Person(user), Credential::UserToken(used)) => {
-                let token = self.source.other_token(&user.principal.tenant, &user.login, used).await?;
+            (Caller::Person(person), Credential::UserToken(token)) => {
+                let token = self.source.other_token(&person.principal.tenant, &person.login, token).await?;
                 Ok(Some(Means::token(token)))
             }
             _ => Ok(None),

@@ -27,7 +27,9 @@ const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 const CSP: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 /// A call that is not passed on.
-pub(super) struct Refusal {
+pub(super) struct Refusal(Box<Told>);
+
+struct Told {
     error: WebError,
     header: Option<(HeaderName, HeaderValue)>,
     quota: Quota,
@@ -35,7 +37,7 @@ pub(super) struct Refusal {
 
 impl From<WebError> for Refusal {
     fn from(error: WebError) -> Self {
-        Self { error, header: None, quota: Quota::default() }
+        Self(Box::new(Told { error, header: None, quota: Quota::default() }))
     }
 }
 
@@ -49,25 +51,28 @@ impl Refusal {
     /// 405 with the methods that there are.
     pub(super) fn wrong_method(allowed: &[&'static str]) -> Self {
         let header = HeaderValue::from_str(&allowed.join(", ")).ok().map(|value| (ALLOW, value));
-        Self { header, ..WebError::of_status(StatusCode::METHOD_NOT_ALLOWED).into() }
+        let error = WebError::of_status(StatusCode::METHOD_NOT_ALLOWED);
+        Self(Box::new(Told { error, header, quota: Quota::default() }))
     }
 
     /// 401 for a program that sent no credential, or none that is known.
     pub(super) fn unauthorized(words: &'static str) -> Self {
         let error = WebError { words: words.into(), ..WebError::sign_in(crate::gateway::web::urls::LOGIN.to_owned()) };
-        Self { header: Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))), ..error.into() }
+        let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+        Self(Box::new(Told { error, header, quota: Quota::default() }))
     }
 
     /// 429 with what is allowed.
     pub(super) fn too_often(quota: Quota, retry_after: Duration) -> Self {
         let seconds = retry_after.as_secs().max(1);
         let words = "There were too many calls in a short time.";
-        Self { quota, ..WebError { words: words.into(), ..WebError::busy(seconds) }.into() }
+        let error = WebError { words: words.into(), ..WebError::busy(seconds) };
+        Self(Box::new(Told { error, header: None, quota }))
     }
 
     /// The document of a refusal.
     pub(super) fn answer(self, begun: &Begun) -> HttpResponse {
-        let Self { error, header, quota } = self;
+        let Told { error, header, quota } = *self.0;
         if let Some(cause) = &error.cause {
             if error.status.is_server_error() {
                 tracing::error!(status = error.status.as_u16(), cause, "refused");

@@ -285,7 +285,7 @@ mod tests {
         let mut line = Line::new(listener.accept().await.unwrap().0, SETTINGS);
         let mut outcome = Ok(());
         for _ in 0..10_000 {
-            outcome = line.write_all(&[0; 65_536]).await;
+            outcome = line.write_all(&vec![0; 65_536]).await;
             if outcome.is_err() {
                 break;
             }
