@@ -3,6 +3,7 @@
 
 mod audit;
 mod build;
+mod description;
 mod domain;
 mod keyring;
 mod operations;

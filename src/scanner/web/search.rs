@@ -11,11 +11,12 @@ use super::error::Failure;
 use super::tasks;
 use crate::contract::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 use crate::contract::results::Severity;
+use crate::contract::searches::Kind;
 use crate::contract::tasks::{Filter, Operator, Search};
 use crate::platform::clock::Timestamp;
 use crate::scanner::identity::Caller;
 use crate::scanner::store::lists::Kept;
-use crate::scanner::store::query::{Field, Kind, Listed, Query, Test, folded};
+use crate::scanner::store::query::{Field, Listed, Query, Test, folded};
 
 /// The page of a search in a list of a task of the caller. A task that has not ended has nothing yet.
 pub(super) async fn of_task<R: Kept + Serialize + Send + 'static>(
