@@ -19,9 +19,13 @@ pub struct CreatedBrowser {
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionInfo {
     /// Cookies as the DevTools protocol tells them, HttpOnly ones included.
+    #[schema(value_type = Option<Vec<Object>>)]
     pub cookies: Vec<Value>,
     /// `{url, method, requestHeaders}`; `requestHeaders` is an object from the frame, a list of `{name, value}` in a create.
+    #[schema(value_type = Option<Vec<Object>>)]
     pub headers: Vec<Value>,
+    #[schema(value_type = Option<Object>)]
     pub local_storage: Value,
+    #[schema(value_type = Option<Object>)]
     pub session_storage: Value,
 }

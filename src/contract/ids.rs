@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 /// An identifier that does not have the form the interface asks for.
@@ -64,6 +64,7 @@ macro_rules! id {
                     .description(Some(concat!($($doc),*).trim()))
                     .min_length(Some(shortest))
                     .max_length(Some(longest))
+                    .pattern(Some(OPAQUE))
                     .into()
             }
         }
@@ -75,6 +76,9 @@ macro_rules! id {
         }
     };
 }
+
+/// [`opaque`] in words of a schema.
+const OPAQUE: &str = r"^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f]+$";
 
 /// Opaque to everyone but the service; no control characters, so that it can stand in a path, a log line and a key.
 fn opaque(text: &str, longest: usize) -> bool {

@@ -1,5 +1,6 @@
 //! Tasks: create, create-group, search, detail, terminate, delete (interface sections 2 to 4, WIRE 5 and 18).
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -52,7 +53,10 @@ pub struct CreateTask {
 #[serde(rename_all = "camelCase")]
 pub struct AuthInfo {
     /// `admin`, `normal` or a free text.
+    #[schema(min_length = 1, max_length = 100, pattern = r"\S")]
     pub role_name: String,
+    /// Where one signs in, http or https.
+    #[schema(format = "uri", max_length = 2048, pattern = r"^https?://")]
     pub login_url: String,
     pub origin_request_data: SessionInfo,
 }
@@ -139,13 +143,21 @@ impl TaskStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Search {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub page: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub size: Option<u32>,
     pub filters: Vec<Filter>,
     /// Field names; a leading `-` is descending; `severity` is most severe first.
     pub sorts: Vec<String>,
+}
+
+/// JSON knows one kind of number: `3.0` is a whole one too (JSON Schema 2020-12, 6.1.1).
+fn whole<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let Some(number) = Option::<f64>::deserialize(from)? else { return Ok(None) };
+    let whole =
+        Some(number).filter(|number| number.fract() == 0.0).and_then(|number| format!("{:.0}", number + 0.0).parse().ok());
+    whole.map(Some).ok_or_else(|| D::Error::custom("page and size are whole numbers from 0"))
 }
 
 /// One filter of a search; filters are joined by "and".

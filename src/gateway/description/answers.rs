@@ -46,10 +46,16 @@ const REFUSALS: [Refusal; 12] = [
     },
     refusal(413, "ContentTooLarge", "The body is larger than allowed.", true),
     refusal(415, "UnsupportedMediaType", "A signed-in person's page has to send application/json.", false),
-    Refusal { header: RETRY, ..refusal(429, "TooManyRequests", "Too much in a short time, or other work has to end first.", true) },
+    Refusal {
+        header: RETRY,
+        ..refusal(429, "TooManyRequests", "Too much in a short time, or other work has to end first.", true)
+    },
     refusal(500, "InternalServerError", "Something went wrong inside. It has been noted.", true),
     refusal(502, "BadGateway", "The scanning service cannot be reached or gives no usable answer.", false),
-    Refusal { header: RETRY, ..refusal(503, "ServiceUnavailable", "A part cannot be reached for a moment. Nothing is lost.", true) },
+    Refusal {
+        header: RETRY,
+        ..refusal(503, "ServiceUnavailable", "A part cannot be reached for a moment. Nothing is lost.", true)
+    },
     refusal(504, "GatewayTimeout", "The scanning service did not answer in time.", false),
 ];
 

@@ -33,10 +33,11 @@ pub(super) fn document(about: &About<'_>) -> OpenApi {
         paths = paths.path(route.public_path(), PathItem::new(method(route.verb), operation(route, about, &mut schemas)));
     }
     let refusals = answers::refusals(&mut schemas);
-    let components = callers::schemes(about).into_iter().fold(
-        ComponentsBuilder::new().responses_from_iter(refusals).schemas_from_iter(schemas.0),
-        |all, (name, scheme)| all.security_scheme(name, scheme),
-    );
+    let components = callers::schemes(about)
+        .into_iter()
+        .fold(ComponentsBuilder::new().responses_from_iter(refusals).schemas_from_iter(schemas.0), |all, (name, scheme)| {
+            all.security_scheme(name, scheme)
+        });
     let info = InfoBuilder::new()
         .title(format!("{}: scanning", about.name))
         // Of the interface (section 9); the gateway adds to it and changes nothing.

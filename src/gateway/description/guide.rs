@@ -193,7 +193,8 @@ fn kind(schema: &Value) -> Kind {
         "" => "anything",
         other => other,
     };
-    let values: Vec<String> = items(&schema["enum"]).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
+    let values: Vec<String> =
+        items(&schema["enum"]).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
     let format = schema.get("format").and_then(Value::as_str).filter(|format| !format.starts_with("int"));
     let mut words = word.to_owned();
     if let Some(format) = format {

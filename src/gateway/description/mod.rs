@@ -8,6 +8,7 @@ mod document;
 pub(in crate::gateway) mod guide;
 mod parameters;
 mod searches;
+mod tidy;
 mod types;
 
 #[cfg(test)]
@@ -49,7 +50,8 @@ impl Description {
     /// # Errors
     /// When the document is no JSON, which would be a fault of the library.
     pub(in crate::gateway) fn of(about: &About<'_>) -> Result<Self, serde_json::Error> {
-        let document: Value = serde_json::to_value(document::document(about))?;
+        let mut document: Value = serde_json::to_value(document::document(about))?;
+        tidy::tidy(&mut document);
         let json = Bytes::from(serde_json::to_vec(&document)?);
         let tag = digest::hex(&digest::sha256(&json)).chars().take(32).collect();
         Ok(Self { json, tag, guide: Guide::of(&document) })

@@ -104,6 +104,9 @@ fn time() -> Schema {
     let milliseconds = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+        // What still is a time for everybody (ECMA-262, 21.4.1.1).
+        .minimum(Some(-8_640_000_000_000_000_i64))
+        .maximum(Some(8_640_000_000_000_000_i64))
         .description(Some("Milliseconds since 1970."));
     AnyOfBuilder::new().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).item(milliseconds).into()
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use utoipa::ToSchema;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{Ref, Schema};
+use utoipa::openapi::schema::{AllOfBuilder, AnyOfBuilder, ArrayBuilder, ObjectBuilder, Ref, Schema};
+use utoipa::{PartialSchema as _, ToSchema};
 
 use super::searches;
 use crate::contract::bootstrap::PublishableKey;
@@ -14,7 +14,7 @@ use crate::contract::components::ComponentRow;
 use crate::contract::diagnostics::{CreateDiagnostics, CreatedDiagnostics, Diagnostics};
 use crate::contract::domains::{OwnershipContent, VerifyDomain};
 use crate::contract::files::UploadedFile;
-use crate::contract::ids::Sha256;
+use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::results::{Stat, VulDetail, VulRow};
 use crate::contract::shares::{
     CreateShare, CreatedShare, DeleteShares, ExtractShare, GeneratedShareId, PublicShare, ShareRow, UpdateShare,
@@ -55,6 +55,23 @@ pub(super) fn of<T: ToSchema>(into: &mut Schemas) -> RefOr<Schema> {
     into.add(&T::name(), T::schema())
 }
 
+/// The rows of a list, and the page of them.
+fn page<R: ToSchema>(into: &mut Schemas) -> RefOr<Schema> {
+    of::<R>(into);
+    // The derive names a generic type without what it is of.
+    into.add(&format!("{}Page", R::name()), Page::<R>::schema())
+}
+
+/// One of the two fields has to be there.
+fn terminate(into: &mut Schemas) -> RefOr<Schema> {
+    let (whole, id) = (of::<TerminateTask>(into), of::<TaskId>(into));
+    let several = ArrayBuilder::new().items(id.clone()).min_items(Some(1));
+    let named = AnyOfBuilder::new()
+        .item(ObjectBuilder::new().property("taskId", id).required("taskId"))
+        .item(ObjectBuilder::new().property("taskIds", several).required("taskIds"));
+    into.add("TerminateTasks", Schema::from(AllOfBuilder::new().item(whole).item(Schema::from(named))).into())
+}
+
 fn both<T: ToSchema, A: ToSchema>(example: &'static str) -> Types {
     Types { takes: Some(of::<T>), example, answers: Some(of::<A>) }
 }
@@ -68,14 +85,15 @@ fn answers<A: ToSchema>() -> Types {
 }
 
 fn finds<R: ToSchema>(search: Shape, example: &'static str) -> Types {
-    Types { takes: Some(search), example, answers: Some(of::<Page<R>>) }
+    Types { takes: Some(search), example, answers: Some(page::<R>) }
 }
 
 const CODE: &str = r#"{"extractionCode": "the code you were given"}"#;
 const MOST_SEVERE_FIRST: &str = r#"{"page": 0, "size": 50, "sorts": ["severity"]}"#;
 const CREATE: &str = r#"{"projectName": "Shop", "lang": "JAVA", "primarySourceCode": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}"#;
 const GROUP: &str = r#"{"projectName": "Shop", "lang": "JAVA", "primarySourceCode": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "primarySourceCodes": [{"sourceCode": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752", "fileName": "orders.jar", "serviceName": "orders"}]}"#;
-const RUNNING: &str = r#"{"filters": [{"field": "taskStatus", "operator": "IN", "value": ["CREATED", "RUNNING"]}], "sorts": ["-createdAt"]}"#;
+const RUNNING: &str =
+    r#"{"filters": [{"field": "taskStatus", "operator": "IN", "value": ["CREATED", "RUNNING"]}], "sorts": ["-createdAt"]}"#;
 const SHARE: &str = r#"{"shareId": "an id of generate-id, 22 characters", "taskId": "your task", "shareType": "REPORT", "extractionCode": "correct horse"}"#;
 
 /// The types of the row of this name; none for a name that is not known.
@@ -84,7 +102,10 @@ pub(super) fn of_route(name: &str) -> Option<Types> {
         "createTask" => both::<CreateTask, CreateTaskResponse>(CREATE),
         "createTaskGroup" => both::<CreateTask, CreateGroupResponse>(GROUP),
         "searchTasks" => finds::<TaskRow>(searches::tasks, RUNNING),
-        "terminateTasks" => both::<TerminateTask, TerminateTasksResponse>(r#"{"taskId": "your task"}"#),
+        "terminateTasks" => {
+            let example = r#"{"taskId": "your task"}"#;
+            Types { takes: Some(terminate), ..both::<TerminateTask, TerminateTasksResponse>(example) }
+        }
         "deleteTasks" => takes::<DeleteTasks>(r#"{"taskIds": ["your task"]}"#),
         "getTask" => answers::<TaskDetail>(),
         "statResults" => answers::<Stat>(),

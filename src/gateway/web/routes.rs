@@ -3,8 +3,8 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups, home, keys, launch,
-    live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
+    accounts, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups, home, keys,
+    launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
 

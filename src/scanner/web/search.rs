@@ -114,8 +114,10 @@ fn span(filter: &Filter) -> Result<(Option<Timestamp>, Option<Timestamp>), Failu
 
 /// RFC 3339, milliseconds, or a date in UTC: its first instant, or its last one when it ends a span.
 fn instant(value: &Value, ends: bool) -> Option<Timestamp> {
-    if let Some(milliseconds) = value.as_i64() {
-        return Some(Timestamp(milliseconds));
+    if let Some(number) = value.as_f64() {
+        // `3.0` is a whole number of JSON too.
+        let whole = value.as_i64().or_else(|| format!("{number:.0}").parse().ok().filter(|_| number.fract() == 0.0));
+        return whole.map(Timestamp);
     }
     let text = value.as_str()?.trim();
     if text.len() != "2026-01-31".len() {

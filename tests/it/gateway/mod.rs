@@ -3,6 +3,7 @@
 mod at_rest;
 mod audit;
 mod cross_site;
+mod description;
 mod ended;
 mod failover;
 mod hosts;

@@ -164,7 +164,15 @@ fn head_and(status: u16, kind: &str, body: &[u8]) -> Vec<u8> {
 }
 
 fn limits() -> Upstream {
-    Upstream { connect_timeout_ms: 500, timeout_ms: 700, idle_timeout_ms: 400, max_answer_bytes: 100_000, retries: 2 }
+    Upstream {
+        connect_timeout_ms: 500,
+        timeout_ms: 700,
+        idle_timeout_ms: 400,
+        max_answer_bytes: 100_000,
+        retries: 2,
+        keep_alive_ms: 1000,
+        keep_alive_most: 8,
+    }
 }
 
 fn service(base: &str, public_auth: PublicAuth) -> ScanningService {
