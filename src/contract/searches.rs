@@ -14,6 +14,9 @@ pub enum Kind {
 /// Names and kinds. The reference service keeps its entries in this order, so what is new goes to the end.
 pub type Fields = &'static [(&'static str, Kind)];
 
+/// The farthest time from 1970 that a filter takes, in milliseconds: what still is a time for everybody (ECMA-262, 21.4.1.1).
+pub const FARTHEST: i64 = 8_640_000_000_000_000;
+
 pub const TASKS: Fields = &[
     ("taskId", Kind::Text),
     ("projectName", Kind::Text),

@@ -99,7 +99,7 @@ pub struct DeleteShares {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExtractShare {
-    #[schema(required = true)]
+    /// What the owner gave to the recipient. A share without a code needs none.
     pub extraction_code: String,
 }
 

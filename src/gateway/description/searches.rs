@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{
 use super::types::Schemas;
 use crate::contract::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 use crate::contract::results::Severity;
-use crate::contract::searches::{CHAINS, COMPONENTS, Fields, Kind, RESULTS, SHARES, TASKS};
+use crate::contract::searches::{CHAINS, COMPONENTS, FARTHEST, Fields, Kind, RESULTS, SHARES, TASKS};
 
 pub(super) fn tasks(into: &mut Schemas) -> RefOr<Schema> {
     into.add("TaskSearch", search(TASKS))
@@ -104,9 +104,8 @@ fn time() -> Schema {
     let milliseconds = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-        // What still is a time for everybody (ECMA-262, 21.4.1.1).
-        .minimum(Some(-8_640_000_000_000_000_i64))
-        .maximum(Some(8_640_000_000_000_000_i64))
+        .minimum(Some(-FARTHEST))
+        .maximum(Some(FARTHEST))
         .description(Some("Milliseconds since 1970."));
     AnyOfBuilder::new().item(text(KnownFormat::DateTime)).item(text(KnownFormat::Date)).item(milliseconds).into()
 }

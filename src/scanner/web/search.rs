@@ -11,7 +11,7 @@ use super::error::Failure;
 use super::tasks;
 use crate::contract::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 use crate::contract::results::Severity;
-use crate::contract::searches::Kind;
+use crate::contract::searches::{FARTHEST, Kind};
 use crate::contract::tasks::{Filter, Operator, Search};
 use crate::platform::clock::Timestamp;
 use crate::scanner::identity::Caller;
@@ -117,7 +117,7 @@ fn instant(value: &Value, ends: bool) -> Option<Timestamp> {
     if let Some(number) = value.as_f64() {
         // `3.0` is a whole number of JSON too.
         let whole = value.as_i64().or_else(|| format!("{number:.0}").parse().ok().filter(|_| number.fract() == 0.0));
-        return whole.map(Timestamp);
+        return whole.filter(|whole| (-FARTHEST..=FARTHEST).contains(whole)).map(Timestamp);
     }
     let text = value.as_str()?.trim();
     if text.len() != "2026-01-31".len() {
