@@ -51,7 +51,7 @@ export async function developers(page, fresh, portal, watch) {
   await page.getByRole('heading', { level: 1, name: 'For developers' }).waitFor();
   await page.getByRole('link', { name: /searchTasks|\/tasks\/search$/ }).first().click();
   await page.getByRole('heading', { level: 3, name: 'List tasks' }).waitFor();
-  await look(page, 'developers', watch);
+  await look(page, 'developers', watch, { whole: false });
   const context = await fresh();
   const stranger = await context.newPage();
   await stranger.goto(`${portal}/developers`);

@@ -6,7 +6,7 @@ use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesB
 use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{Content, Header, Ref, RefOr};
 
-use super::types::{Schemas, Types, of};
+use super::shapes::{Schemas, Types, of};
 use crate::contract::error::{ErrorData, ErrorResponse};
 use crate::contract::reports::ReportType;
 use crate::gateway::domain::route_table::{Answer, Body, Route, Verb};

@@ -7,8 +7,8 @@ use utoipa::openapi::schema::{ComponentsBuilder, KnownFormat, ObjectBuilder, Sch
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{Content, InfoBuilder, OpenApi, OpenApiBuilder, Required, Server};
 
-use super::types::{Schemas, Types};
-use super::{About, answers, callers, parameters, types};
+use super::shapes::{Schemas, Types};
+use super::{About, answers, callers, parameters, shapes};
 use crate::gateway::domain::route_table::{Body, OpenTo, Route, TABLE, Verb};
 
 const WORDS: &str = "The scanning service's operations at its own paths, on this portal's address. A call carries an API key as \
@@ -61,7 +61,7 @@ const fn method(verb: Verb) -> HttpMethod {
 }
 
 fn operation(route: &Route, about: &About<'_>, into: &mut Schemas) -> Operation {
-    let types = types::of_route(route.name).unwrap_or_default();
+    let types = shapes::of_route(route.name).unwrap_or_default();
     let mut operation = OperationBuilder::new()
         .operation_id(Some(route.name))
         .summary(Some(route.about))

@@ -257,6 +257,7 @@ fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
+/// Words without the marks of Markdown, which the document may have and the page does not read.
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
+    value.as_str().unwrap_or_default().replace('`', "")
 }

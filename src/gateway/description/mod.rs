@@ -8,8 +8,8 @@ mod document;
 pub(in crate::gateway) mod guide;
 mod parameters;
 mod searches;
+mod shapes;
 mod tidy;
-mod types;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use utoipa::openapi::schema::{
     AnyOfBuilder, ArrayBuilder, KnownFormat, Object, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type,
 };
 
-use super::types::Schemas;
+use super::shapes::Schemas;
 use crate::contract::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 use crate::contract::results::Severity;
 use crate::contract::searches::{CHAINS, COMPONENTS, FARTHEST, Fields, Kind, RESULTS, SHARES, TASKS};
@@ -34,12 +34,12 @@ pub(super) fn shares(into: &mut Schemas) -> RefOr<Schema> {
 fn search(fields: Fields) -> RefOr<Schema> {
     let sorts: Vec<String> = fields.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("-{name}")]).collect();
     let sort = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(sorts));
-    let list = |items: RefOr<Schema>, words| Schema::from(ArrayBuilder::new().items(items).description(Some(words)));
+    let list = |items: RefOr<Schema>, words: &str| Schema::from(ArrayBuilder::new().items(items).description(Some(words)));
     ObjectBuilder::new()
         .description(Some("Which rows, in which order, and which page of them. All of it may be left out."))
         .property("page", number("From 0.", 0, u32::MAX, 0))
         .property("size", number("Rows on a page.", 1, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE))
-        .property("filters", list(filter(fields), "What rows have to be; all of it."))
+        .property("filters", list(filter(fields), &filters_in_words(fields)))
         .property("sorts", list(sort.into(), "The first field counts most; a leading `-` is descending."))
         .into()
 }
@@ -52,6 +52,20 @@ fn number(words: &str, least: u32, most: u32, default: u32) -> Object {
         .maximum(Some(most))
         .default(Some(json!(default)))
         .build()
+}
+
+fn filters_in_words(fields: Fields) -> String {
+    let of = |kind| fields.iter().filter(move |(_, its)| *its == kind).map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let kinds = [
+        (of(Kind::Text), "EQ or LIKE with a text, IN with a list of them"),
+        (of(Kind::Severity), "EQ with critical, high, medium or low, IN with a list of them"),
+        (of(Kind::Time), "EQ, GE or LE with a time, BETWEEN with a list of two"),
+    ];
+    let told = kinds.into_iter().filter(|(names, _)| !names.is_empty()).map(|(names, how)| format!("{names}: {how}."));
+    format!(
+        "What rows have to be; all of it. Each is an object of field, operator and value. {}",
+        told.collect::<Vec<_>>().join(" ")
+    )
 }
 
 /// One filter: by what its field holds.
