@@ -82,13 +82,13 @@ pub(in crate::gateway) struct Kind {
 impl Guide {
     pub(super) fn of(document: &Value) -> Self {
         let reader = Reader { document };
-        let schemes = members(&document["components"]["securitySchemes"]);
+        let schemes = members(at(document, "/components/securitySchemes"));
         Self {
-            words: text(&document["info"]["description"]),
-            origin: text(&document["servers"][0]["url"]),
+            words: text(at(document, "/info/description")),
+            origin: text(at(document, "/servers/0/url")),
             callers: schemes.map(|(name, scheme)| (name.to_owned(), text(&scheme["description"]))).collect(),
             groups: items(&document["tags"]).map(|tag| reader.group(tag)).filter(|group| !group.operations.is_empty()).collect(),
-            types: members(&document["components"]["schemas"]).map(|(name, schema)| reader.named(name, schema)).collect(),
+            types: members(at(document, "/components/schemas")).map(|(name, schema)| reader.named(name, schema)).collect(),
         }
     }
 }
@@ -119,7 +119,7 @@ impl Reader<'_> {
             words: text(&operation["description"]),
             is_public: items(&operation["security"]).next().is_none(),
             parameters: items(&operation["parameters"]).map(parameter).collect(),
-            body: members(&operation["requestBody"]["content"]).next().map(|(media, content)| self.body(media, content)),
+            body: members(at(operation, "/requestBody/content")).next().map(|(media, content)| self.body(media, content)),
             answers: members(&operation["responses"]).map(|(status, answer)| self.answer(status, answer)).collect(),
         }
     }
@@ -247,6 +247,10 @@ fn bounds(schema: &Value, least: &str, most: &str, unit: &str) -> String {
         (None, Some(most)) => format!(", at most {most}{unit}"),
         (None, None) => String::new(),
     }
+}
+
+fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
 fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {

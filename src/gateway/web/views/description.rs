@@ -12,20 +12,28 @@ use crate::gateway::web::urls;
 #[template(path = "description/guide.html")]
 pub(in crate::gateway) struct Guide<'a> {
     chrome: Chrome,
-    guide: &'a guide::Guide,
+    told: &'a guide::Guide,
+    groups: Vec<Group<'a>>,
     document: &'static str,
-    examples: Vec<Vec<String>>,
+}
+
+struct Group<'a> {
+    told: &'a guide::Group,
+    operations: Vec<Operation<'a>>,
+}
+
+struct Operation<'a> {
+    told: &'a OperationTold,
+    /// A call to copy.
+    example: String,
 }
 
 impl<'a> Guide<'a> {
-    pub(in crate::gateway) fn new(page: &Page, guide: &'a guide::Guide) -> Self {
-        let examples = guide.groups.iter().map(|group| group.operations.iter().map(|one| curl(&guide.origin, one)).collect());
-        let chrome = page.chrome("For developers", "developers");
-        Self { chrome, guide, document: urls::DESCRIPTION, examples: examples.collect() }
-    }
-
-    fn example(&self, group: &usize, operation: &usize) -> &str {
-        self.examples.get(*group).and_then(|all| all.get(*operation)).map_or("", String::as_str)
+    pub(in crate::gateway) fn new(page: &Page, told: &'a guide::Guide) -> Self {
+        let operation = |one: &'a OperationTold| Operation { told: one, example: curl(&told.origin, one) };
+        let group = |one: &'a guide::Group| Group { told: one, operations: one.operations.iter().map(operation).collect() };
+        let groups = told.groups.iter().map(group).collect();
+        Self { chrome: page.chrome("For developers", "developers"), told, groups, document: urls::DESCRIPTION }
     }
 }
 
