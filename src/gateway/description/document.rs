@@ -91,11 +91,13 @@ fn group(route: &Route) -> &'static str {
 }
 
 fn body(route: &Route, types: &Types, into: &mut Schemas) -> Option<RequestBody> {
-    let (media, content) = match route.body {
+    let (media, content, required) = match route.body {
         Body::Nothing => return None,
         Body::Json => {
             let example = serde_json::from_str::<Value>(types.example).ok();
-            ("application/json", Content::builder().schema(types.takes.map(|shape| shape(into))).example(example).build())
+            let schema = types.takes.map(|shape| shape(into));
+            let required = schema.as_ref().is_none_or(|schema| into.needs_something(schema));
+            ("application/json", Content::builder().schema(schema).example(example).build(), required)
         }
         Body::Multipart => {
             let bytes = ObjectBuilder::new()
@@ -103,8 +105,10 @@ fn body(route: &Route, types: &Types, into: &mut Schemas) -> Option<RequestBody>
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
                 .description(Some("The bytes of the file, once."));
             let form = ObjectBuilder::new().property("file", bytes).required("file");
-            ("multipart/form-data", Content::new(Some(form)))
+            ("multipart/form-data", Content::new(Some(form)), true)
         }
     };
-    Some(RequestBodyBuilder::new().content(media, content).required(Some(Required::True)).build())
+    // Where an empty object is enough, no body is read as one.
+    let required = if required { Required::True } else { Required::False };
+    Some(RequestBodyBuilder::new().content(media, content).required(Some(required)).build())
 }

@@ -45,6 +45,15 @@ impl Schemas {
         self.0.insert(name.to_owned(), schema);
         Ref::from_schema_name(name).into()
     }
+
+    /// Whether an empty object is not enough.
+    pub(super) fn needs_something(&self, schema: &RefOr<Schema>) -> bool {
+        let named = match schema {
+            RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().and_then(|name| self.0.get(name)),
+            RefOr::T(_) => Some(schema),
+        };
+        !matches!(named, Some(RefOr::T(Schema::Object(object))) if object.required.is_empty())
+    }
 }
 
 /// A type of the contract with all that it is made of.

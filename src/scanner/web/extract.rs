@@ -48,7 +48,7 @@ fn bearer(request: &HttpRequest) -> Option<Secret> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| Secret::new(token))
 }
 
-/// A JSON body of any declared content type. The interface requires one wherever it names one.
+/// A JSON body of any declared content type; an empty one reads as `{}`.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
@@ -70,11 +70,12 @@ impl<T: DeserializeOwned + 'static> FromRequest for Body<T> {
                 }
                 body.extend_from_slice(&chunk);
             }
+            let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
             // serde also reads structs from lists; the interface only knows objects.
-            if body.trim_ascii_start().first() != Some(&b'{') {
+            if text.trim_ascii_start().first() != Some(&b'{') {
                 return Err(Failure::bad("The JSON body must be an object."));
             }
-            serde_json::from_slice(&body).map(Self).map_err(|error| Failure::bad(format!("The JSON body is not right: {error}.")))
+            serde_json::from_slice(text).map(Self).map_err(|error| Failure::bad(format!("The JSON body is not right: {error}.")))
         })
     }
 }
