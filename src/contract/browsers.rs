@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// Answer to create.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedBrowser {
     /// A page to embed in a frame. Signed and short-lived: it opens once, for this session only.
@@ -14,13 +15,17 @@ pub struct CreatedBrowser {
 }
 
 /// What `getSession` gives, and what stands in `originRequestData` of [`super::tasks::AuthInfo`]: secrets all of it.
-#[derive(Clone, Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionInfo {
     /// Cookies as the DevTools protocol tells them, HttpOnly ones included.
+    #[schema(value_type = Option<Vec<Object>>)]
     pub cookies: Vec<Value>,
     /// `{url, method, requestHeaders}`; `requestHeaders` is an object from the frame, a list of `{name, value}` in a create.
+    #[schema(value_type = Option<Vec<Object>>)]
     pub headers: Vec<Value>,
+    #[schema(value_type = Option<Object>)]
     pub local_storage: Value,
+    #[schema(value_type = Option<Object>)]
     pub session_storage: Value,
 }

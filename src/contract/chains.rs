@@ -1,12 +1,13 @@
 //! Exploit chains (interface section 4, WIRE 18 #7): how an HTTP entry point leads to vulnerable code.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::ids::{TaskId, VulId};
 use super::results::Severity;
 
 /// A chain; the search carries the steps too, as there is no other way to read them without a share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploitChain {
     /// The chain's own id, used in the path of a share.
@@ -31,7 +32,7 @@ pub struct ExploitChain {
 }
 
 /// One step, in order from the entry point to the vulnerable code.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChainStep {
     /// From 1.
@@ -63,7 +64,7 @@ pub struct ChainStep {
 }
 
 /// What a step is in its chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StepKind {
     Entry,

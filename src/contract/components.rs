@@ -1,13 +1,14 @@
 //! Components of a task. An addition to the interface: services without it answer 404, and nothing is shown then.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::ids::VulId;
 use super::results::{Component, Reachability};
 use super::tasks::ResultsStat;
 
 /// One row of a component search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComponentRow {
     #[serde(flatten)]

@@ -1,22 +1,25 @@
 //! Network diagnostics (interface section 4, WIRE 7).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Body of create.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateDiagnostics {
+    /// The address to check, http or https. What is wrong with it is told by the first stage.
+    #[schema(min_length = 1, max_length = 2048, pattern = r"\S")]
     pub test_url: String,
 }
 
 /// Answer to create.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CreatedDiagnostics {
     pub id: String,
 }
 
 /// Answer of next-stage: every stage that has ended so far, so that each answer can replace the one before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostics {
     pub diag_id: String,
@@ -30,7 +33,7 @@ pub struct Diagnostics {
 }
 
 /// Clients know these two and no others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DiagnosticsStatus {
     InProgress,
@@ -38,7 +41,7 @@ pub enum DiagnosticsStatus {
 }
 
 /// One stage that has ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiagnosticsStage {
     /// `ADDRESS`, `POLICY`, `DNS`, `TCP`, `TLS`, `HTTP`, `REDIRECTS`.
@@ -60,7 +63,7 @@ pub struct DiagnosticsStage {
 }
 
 /// How a stage ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum StageStatus {
     Pass,

@@ -1,9 +1,10 @@
 //! Domain ownership (interface section 4, WIRE 8 and 18 #8, #9).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Answer of random-content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnershipContent {
     /// 64 lower-case hexadecimal characters, bound to the account.
@@ -15,7 +16,7 @@ pub struct OwnershipContent {
 }
 
 /// Body of verify.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct VerifyDomain {
     /// The target address.
     pub url: String,

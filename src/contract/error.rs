@@ -1,9 +1,10 @@
 //! ErrorResponse (interface section 7; fields from WIRE 18 #1).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The body of every error answer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErrorResponse {
     /// Always false.
     pub success: bool,
@@ -14,7 +15,7 @@ pub struct ErrorResponse {
 }
 
 /// What went wrong, for programs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorData {
     /// 10 × HTTP status + n, see [`codes`].

@@ -1,11 +1,12 @@
 //! Uploaded files (interface section 4, WIRE 4 and 18 #16).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::ids::Sha256;
 
 /// Answer to an upload.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadedFile {
     pub sha256: Sha256,

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::ids::{TaskId, VulId};
 use super::tasks::ResultsStat;
 
 /// How bad a finding is (CVSS v3.1 bands). Written in lower case, read in any case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Critical,
@@ -45,7 +46,7 @@ impl Severity {
 }
 
 /// One row of a result search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VulRow {
     pub ov_id: u64,
@@ -76,7 +77,7 @@ pub struct VulRow {
 }
 
 /// The part of the artifact a finding is about (added).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Component {
     /// `group:artifact`.
@@ -90,7 +91,7 @@ pub struct Component {
 
 /// Whether vulnerable code is in the artifact and reached from an entry point (added). It annotates and raises; nothing is
 /// hidden by it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reachability {
     /// A path of calls leads from an entry point to it.
@@ -104,7 +105,7 @@ pub enum Reachability {
 }
 
 /// How sure a finding is (added).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     High,
@@ -113,7 +114,7 @@ pub enum Confidence {
 }
 
 /// A finding in full.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VulDetail {
     #[serde(flatten)]
@@ -143,7 +144,7 @@ pub struct VulDetail {
 }
 
 /// Something seen in the artifact that supports a finding (added).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Evidence {
     /// What kind: `pom.properties`, `pom.xml`, `manifest`, `file name`, `advisory`, `note`.
     pub kind: String,
@@ -154,7 +155,7 @@ pub struct Evidence {
 }
 
 /// The content of `fixSuggestion` (WIRE 6.4).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct FixSuggestion {
     pub principle: String,
@@ -167,7 +168,7 @@ pub struct FixSuggestion {
 }
 
 /// Before and after of a fix.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct CodeExample {
     pub before: String,
@@ -176,7 +177,7 @@ pub struct CodeExample {
 }
 
 /// Where to read on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct FixReference {
     #[serde(rename = "type")]
@@ -186,7 +187,7 @@ pub struct FixReference {
 }
 
 /// Answer of stat.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 pub struct Stat {
     #[serde(flatten)]
     pub counts: ResultsStat,
@@ -194,7 +195,7 @@ pub struct Stat {
 }
 
 /// One group of a stat answer.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatDetail {
     pub category: String,

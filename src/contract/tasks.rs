@@ -1,34 +1,45 @@
 //! Tasks: create, create-group, search, detail, terminate, delete (interface sections 2 to 4, WIRE 5 and 18).
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::browsers::SessionInfo;
 use super::ids::{Sha256, TaskId};
 
 /// Body of create and create-group. Unknown fields are kept.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreateTask {
+    #[schema(required = true, min_length = 1, max_length = 200, pattern = r"\S")]
     pub project_name: String,
     /// Language code such as `JAVA`; any case.
+    #[schema(required = true, min_length = 1, example = "JAVA")]
     pub lang: String,
+    /// The `sha256` that the upload answered.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 64, max_length = 64, pattern = "^[0-9a-fA-F]{64}$")]
     pub primary_source_code: Option<String>,
     /// What older clients send instead of `primarySourceCode`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub java_package: Option<String>,
+    /// Address of the deployed service, http or https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_home_page_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_target_service_url: Option<String>,
     /// Captured sessions, a list of [`AuthInfo`]: secrets, never echoed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<AuthInfo>>)]
     pub sandbox_auth_infos: Option<Value>,
     /// The remote browser the sessions were captured in.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 128)]
     pub browser_box_id: Option<String>,
+    /// Source archives beside the artifact: `{type, sourceCode, fileName}` each, at most 20.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>, max_items = 20)]
     pub source_code_infos: Option<Value>,
     /// Further artifacts of a group (WIRE 18 #2).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,17 +49,20 @@ pub struct CreateTask {
 }
 
 /// A login of the target, one of `sandboxAuthInfos` (WIRE 5.2).
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthInfo {
     /// `admin`, `normal` or a free text.
+    #[schema(min_length = 1, max_length = 100, pattern = r"\S")]
     pub role_name: String,
+    /// Where one signs in, http or https.
+    #[schema(format = "uri", max_length = 2048, pattern = r"^https?://")]
     pub login_url: String,
     pub origin_request_data: SessionInfo,
 }
 
 /// One further artifact of a group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupArtifact {
     pub source_code: Sha256,
@@ -61,7 +75,7 @@ pub struct GroupArtifact {
 }
 
 /// Answer to create.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateTaskResponse {
     pub task_id: TaskId,
@@ -70,7 +84,7 @@ pub struct CreateTaskResponse {
 }
 
 /// Answer to create-group: that of create for the first task, and what became of the others (WIRE 18 #2).
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateGroupResponse {
     #[serde(flatten)]
@@ -84,7 +98,7 @@ pub struct CreateGroupResponse {
 }
 
 /// An artifact of a group that was refused while others were taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupFailure {
     /// 0 is the artifact on top of the body, 1 the first of `primarySourceCodes`.
@@ -95,7 +109,7 @@ pub struct GroupFailure {
 }
 
 /// The life of a task: CREATED, RUNNING, then one of the three ends (WIRE 5.5, 18 #6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TaskStatus {
     Created,
@@ -126,28 +140,37 @@ impl TaskStatus {
 }
 
 /// Body of every search: page from 0, filters and sorts (WIRE 5.3, 18 #3).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Search {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub page: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub size: Option<u32>,
     pub filters: Vec<Filter>,
     /// Field names; a leading `-` is descending; `severity` is most severe first.
     pub sorts: Vec<String>,
 }
 
+/// JSON knows one kind of number: `3.0` is a whole one too (JSON Schema 2020-12, 6.1.1).
+fn whole<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    let Some(number) = Option::<f64>::deserialize(from)? else { return Ok(None) };
+    let whole =
+        Some(number).filter(|number| number.fract() == 0.0).and_then(|number| format!("{:.0}", number + 0.0).parse().ok());
+    whole.map(Some).ok_or_else(|| D::Error::custom("page and size are whole numbers from 0"))
+}
+
 /// One filter of a search; filters are joined by "and".
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Filter {
+    /// Which fields a list knows is told with its operation.
     pub field: String,
     pub operator: Operator,
     pub value: Value,
 }
 
 /// How a filter compares. `In` takes a list, `Between` a list of two, `Like` is a part of the text in any case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Operator {
     Eq,
@@ -159,14 +182,14 @@ pub enum Operator {
 }
 
 /// Answer to every search.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     pub data: Vec<T>,
     pub total: u64,
 }
 
 /// One row of a task search.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRow {
     pub task_id: TaskId,
@@ -189,7 +212,7 @@ pub struct TaskRow {
 }
 
 /// A task in full. Captured sessions are stripped from `params` before they get here.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskDetail {
     #[serde(flatten)]
@@ -216,7 +239,7 @@ pub struct TaskDetail {
 }
 
 /// What of an [`AuthInfo`] may be told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccountEcho {
     pub role_name: String,
@@ -224,14 +247,14 @@ pub struct AccountEcho {
 }
 
 /// The create body echoed, without secrets.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskParams {
     pub origin_request_data: Map<String, Value>,
 }
 
 /// What a composition analysis looked at (added field).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScanSummary {
     /// Components that were identified.
@@ -247,14 +270,14 @@ pub struct ScanSummary {
 }
 
 /// An archive whose origin is unknown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Unidentified {
     pub path: String,
     pub reason: String,
 }
 
 /// Counts by severity (WIRE 5.4).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResultsStat {
     pub total: u64,
@@ -274,17 +297,18 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 /// Body of terminate: one task, or several (added field). Both may be there.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TerminateTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 200)]
     pub task_ids: Vec<TaskId>,
 }
 
 /// Answer to terminate when some of several tasks could not be ended; otherwise the answer is empty.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateTasksResponse {
     pub terminated: Vec<TaskId>,
@@ -292,7 +316,7 @@ pub struct TerminateTasksResponse {
 }
 
 /// A task of several that was not ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateFailure {
     pub task_id: TaskId,
@@ -301,8 +325,9 @@ pub struct TerminateFailure {
 }
 
 /// Body of delete: one or more tasks, all or nothing.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteTasks {
+    #[schema(min_items = 1)]
     pub task_ids: Vec<TaskId>,
 }

@@ -4,6 +4,7 @@
 mod audit;
 mod build;
 mod cache;
+mod description;
 mod domain;
 mod keyring;
 mod operations;

@@ -7,7 +7,7 @@ import { look } from './look.mjs';
 import { signIn, signOut } from './signin.mjs';
 import { readParts, readTask, startScan } from './scan.mjs';
 import { createShare, openShare } from './share.mjs';
-import { apiKeys, errorPages, keys, otherCompany, taskFilters } from './rest.mjs';
+import { apiKeys, developers, errorPages, keys, otherCompany, taskFilters } from './rest.mjs';
 
 const [portal, demoPath] = process.argv.slice(2);
 if (!demoPath) throw new Error('usage: node journey.mjs PORTAL_URL PATH_OF_DEMO_JSON');
@@ -54,6 +54,7 @@ try {
   await page.goto(`${portal}/shares`);
   await look(page, 'shares', watch);
   await taskFilters(page, portal, task, watch);
+  await developers(page, fresh, portal, watch);
   await errorPages(page, portal, watch);
   step('filters and error pages');
   await signOut(page);

@@ -36,8 +36,11 @@ async function width(page, where, watch) {
   if (wide) watch.note(`width ${where}: ${wide}`);
 }
 
-/** `name` names the screenshots; `quick` leaves axe to another visit of the same template; `phone` is the width of a phone. */
-export async function look(page, name, watch, { quick = false, folder = 'journey', phone = sizes.phone.width } = {}) {
+/**
+ * `name` names the screenshots; `quick` leaves axe to another visit of the same template; `phone` is the width of a phone;
+ * `whole` is whether the screenshots show all of the page, which takes too long for a very long one.
+ */
+export async function look(page, name, watch, { quick = false, folder = 'journey', phone = sizes.phone.width, whole = !quick } = {}) {
   const place = join(output, folder);
   mkdirSync(place, { recursive: true });
   for (const [size, viewport] of Object.entries(sizes)) {
@@ -47,7 +50,7 @@ export async function look(page, name, watch, { quick = false, folder = 'journey
       const where = `${name}-${size}-${colorScheme}`;
       await width(page, where, watch);
       if (!quick && thorough.has(`${size}-${colorScheme}`)) await axe(page, where, watch);
-      await page.screenshot({ path: join(place, `${where}.png`), fullPage: !quick });
+      await page.screenshot({ path: join(place, `${where}.png`), fullPage: whole });
     }
   }
   await page.setViewportSize(sizes.desktop);

@@ -81,6 +81,23 @@ export async function taskFilters(page, portal, task, watch) {
   await look(page, 'task-delete', watch);
 }
 
+/** What programs are served, for people: from the foot of any page, and for those who are not signed in too. */
+export async function developers(page, fresh, portal, watch) {
+  await page.goto(portal);
+  await page.getByRole('link', { name: 'For developers' }).click();
+  await page.getByRole('heading', { level: 1, name: 'For developers' }).waitFor();
+  await page.getByRole('link', { name: /searchTasks|\/tasks\/search$/ }).first().click();
+  await page.getByRole('heading', { level: 3, name: 'List tasks' }).waitFor();
+  await look(page, 'developers', watch, { whole: false });
+  const context = await fresh();
+  const stranger = await context.newPage();
+  await stranger.goto(`${portal}/developers`);
+  await stranger.getByRole('link', { name: 'OpenAPI document' }).waitFor();
+  await stranger.getByRole('link', { name: 'Sign in' }).waitFor();
+  await context.close();
+  await page.goto(portal);
+}
+
 export async function errorPages(page, portal, watch) {
   watch.expect(404);
   for (const [name, path] of [['no-page', '/no/such/page'], ['no-task', '/tasks/00000000-0000-0000-0000-000000000000']]) {

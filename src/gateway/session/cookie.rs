@@ -52,6 +52,11 @@ impl CookieSettings {
 }
 
 impl Sessions {
+    /// Name of the session cookie.
+    pub(in crate::gateway) fn cookie_name(&self) -> &str {
+        &self.0.settings.cookie.name
+    }
+
     /// Name of the cookie that binds sign-ins to a browser.
     pub(in crate::gateway) fn flow_cookie_name(&self) -> String {
         self.0.settings.cookie.flow_name()

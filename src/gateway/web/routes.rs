@@ -3,8 +3,8 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, api_keys, artifacts, assets, backchannel, chains, components, diagnostics, drafts, findings, groups, home, keys,
-    launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
+    accounts, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
+    home, keys, launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
 
@@ -22,6 +22,7 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     server_keys(config);
     issued_keys(config);
     own_and_all_sessions(config);
+    description(config);
 }
 
 fn operations(config: &mut ServiceConfig) {
@@ -30,6 +31,16 @@ fn operations(config: &mut ServiceConfig) {
         .service(web::resource(urls::HEALTHZ).route(web::get().to(ops::live)).route(web::head().to(ops::live)))
         .service(web::resource(urls::READYZ).route(web::get().to(ops::ready)).route(web::head().to(ops::ready)))
         .service(web::resource(urls::ASSET).route(web::get().to(assets::show)).route(web::head().to(assets::show)));
+}
+
+fn description(config: &mut ServiceConfig) {
+    config
+        .service(
+            web::resource(urls::DESCRIPTION)
+                .route(web::get().to(description::document))
+                .route(web::head().to(description::document)),
+        )
+        .service(web::resource(urls::DEVELOPERS).route(web::get().to(description::page)));
 }
 
 fn sign_in(config: &mut ServiceConfig) {

@@ -1,12 +1,13 @@
 //! A tenant as the web sees it: its hosts, its public address, its looks.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
 use super::assets;
 use crate::config::gateway as settings;
+use crate::gateway::description::Description;
 use crate::gateway::domain::branding::{Colour, stylesheet};
 use crate::gateway::domain::tenant::TenantId;
 use crate::platform::digest;
@@ -30,6 +31,8 @@ pub(in crate::gateway) struct Site {
     pub(in crate::gateway) takes_access_tokens: bool,
     /// First letter of the name, shown where there is no logo.
     pub(in crate::gateway) initial: String,
+    /// What is served here, described; made when somebody asks for it first.
+    pub(in crate::gateway) description: OnceLock<Description>,
 }
 
 /// All tenants by exact host.
@@ -71,6 +74,7 @@ impl Site {
             logo: assets::all().logo(&settings.logo).unwrap_or_default(),
             theme: format!("/assets/theme.{hash}.css"),
             theme_body: Bytes::from(theme_body),
+            description: OnceLock::new(),
         }
     }
 

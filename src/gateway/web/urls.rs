@@ -83,6 +83,9 @@ pub(in crate::gateway) const OWN_SESSION_END: &str = "/account/sessions/{session
 pub(in crate::gateway) const ALL_SESSIONS: &str = "/admin/sessions";
 pub(in crate::gateway) const ANY_SESSION_END: &str = "/admin/sessions/{session}/end";
 pub(in crate::gateway) const PERSON_END: &str = "/admin/sessions/people/{user}/end";
+/// What programs are served, for programs and for people. Nobody has to be signed in.
+pub(in crate::gateway) const DESCRIPTION: &str = "/openapi.json";
+pub(in crate::gateway) const DEVELOPERS: &str = "/developers";
 pub(in crate::gateway) const ASSET: &str = "/assets/{name}";
 pub(in crate::gateway) const LIVEZ: &str = "/livez";
 pub(in crate::gateway) const READYZ: &str = "/readyz";
@@ -114,6 +117,7 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     API_KEY_REVOKE,
     OWN_SESSIONS,
     ALL_SESSIONS,
+    DEVELOPERS,
     TASK_DOWNLOADS,
     COMPONENTS,
     UPGRADES,

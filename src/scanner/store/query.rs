@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::contract::results::Severity;
+use crate::contract::searches::{Fields, Kind};
 use crate::platform::clock::Timestamp;
 
 /// First byte of a field that is there, and the whole of one that is not: that one sorts last.
@@ -12,16 +13,6 @@ const THERE: u8 = 1;
 const MISSING: u8 = 0xff;
 /// Ends a text; no text has it inside.
 const END: u8 = 0;
-
-/// What a field holds, and so how it compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::scanner) enum Kind {
-    /// Without regard to case.
-    Text,
-    /// Most severe first.
-    Severity,
-    Time,
-}
 
 /// The content of a field.
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +49,9 @@ pub(in crate::scanner) fn folded(text: &str) -> String {
     text.to_lowercase().replace('\0', " ")
 }
 
-/// Names and kinds of the fields of a list, in the order they stand in an entry.
-pub(in crate::scanner) type Fields = &'static [(&'static str, Kind)];
-
 /// A row that can be searched.
 pub(in crate::scanner) trait Listed {
-    /// The fields a search may use.
+    /// The fields a search may use, in the order they stand in an entry.
     const FIELDS: Fields;
 
     /// The content of a field of [`Listed::FIELDS`].

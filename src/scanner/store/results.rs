@@ -3,12 +3,13 @@
 use redb::{TableDefinition, WriteTransaction};
 
 use super::lists::{self, Index, Kept, List, Rows};
-use super::query::{Field, Fields, Kind, Listed};
+use super::query::{Field, Listed};
 use super::{SUMMARIES, Store, StoreError, encode, record, records};
 use crate::contract::chains::ExploitChain;
 use crate::contract::components::ComponentRow;
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::results::{Severity, VulDetail, VulRow};
+use crate::contract::searches::{self, Fields};
 use crate::contract::tasks::{ResultsStat, ScanSummary};
 
 /// Findings by task id and finding id, most severe first.
@@ -117,15 +118,7 @@ impl Kept for VulRow {
 }
 
 impl Listed for VulRow {
-    const FIELDS: Fields = &[
-        ("vulId", Kind::Text),
-        ("title", Kind::Text),
-        ("category", Kind::Text),
-        ("cweId", Kind::Text),
-        ("cveId", Kind::Text),
-        ("component", Kind::Text),
-        ("severity", Kind::Severity),
-    ];
+    const FIELDS: Fields = searches::RESULTS;
 
     fn field(&self, name: &str) -> Option<Field<'_>> {
         Some(match name {
@@ -146,13 +139,7 @@ impl Kept for ExploitChain {
 }
 
 impl Listed for ExploitChain {
-    const FIELDS: Fields = &[
-        ("vulId", Kind::Text),
-        ("title", Kind::Text),
-        ("category", Kind::Text),
-        ("cweId", Kind::Text),
-        ("severity", Kind::Severity),
-    ];
+    const FIELDS: Fields = searches::CHAINS;
 
     fn field(&self, name: &str) -> Option<Field<'_>> {
         Some(match name {
@@ -171,13 +158,7 @@ impl Kept for ComponentRow {
 }
 
 impl Listed for ComponentRow {
-    const FIELDS: Fields = &[
-        ("name", Kind::Text),
-        ("version", Kind::Text),
-        ("ecosystem", Kind::Text),
-        ("path", Kind::Text),
-        ("severity", Kind::Severity),
-    ];
+    const FIELDS: Fields = searches::COMPONENTS;
 
     fn field(&self, name: &str) -> Option<Field<'_>> {
         Some(match name {

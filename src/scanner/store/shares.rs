@@ -3,9 +3,10 @@
 use redb::ReadableTable as _;
 use serde::{Deserialize, Serialize};
 
-use super::query::{Field, Fields, Kind, Listed};
+use super::query::{Field, Listed};
 use super::{ACCOUNT_SHARES, SHARES, Store, StoreError, encode, record};
 use crate::contract::ids::{ShareId, TaskId, VulId};
+use crate::contract::searches::{self, Fields};
 use crate::contract::shares::ShareType;
 use crate::platform::clock::Timestamp;
 
@@ -125,15 +126,7 @@ impl Store {
 }
 
 impl Listed for ShareRecord {
-    const FIELDS: Fields = &[
-        ("shareId", Kind::Text),
-        ("taskId", Kind::Text),
-        ("projectName", Kind::Text),
-        ("shareType", Kind::Text),
-        ("createdBy", Kind::Text),
-        ("createdAt", Kind::Time),
-        ("expiredAt", Kind::Time),
-    ];
+    const FIELDS: Fields = searches::SHARES;
 
     fn field(&self, name: &str) -> Option<Field<'_>> {
         Some(match name {

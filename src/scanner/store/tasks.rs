@@ -7,12 +7,13 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::lists::{self, Index, Kept, List, Rows};
-use super::query::{Field, Fields, Kind, Listed};
+use super::query::{Field, Listed};
 use super::results::{self, Results};
 use super::{ACCOUNT_SHARES, CREATES, LAST, SHARES, Store, StoreError, decode, record};
 use super::{groups, sessions};
 use crate::contract::ids::{Sha256, TaskId};
 use crate::contract::limits::REPEATED_CREATE_SECONDS;
+use crate::contract::searches::{self, Fields};
 use crate::contract::tasks::{AccountEcho, ResultsStat, TaskStatus};
 use crate::platform::clock::Timestamp;
 
@@ -277,17 +278,7 @@ impl Kept for TaskRecord {
 }
 
 impl Listed for TaskRecord {
-    const FIELDS: Fields = &[
-        ("taskId", Kind::Text),
-        ("projectName", Kind::Text),
-        ("lang", Kind::Text),
-        ("taskStatus", Kind::Text),
-        ("createdBy", Kind::Text),
-        ("groupId", Kind::Text),
-        ("serviceName", Kind::Text),
-        ("createdAt", Kind::Time),
-        ("updatedAt", Kind::Time),
-    ];
+    const FIELDS: Fields = searches::TASKS;
 
     fn field(&self, name: &str) -> Option<Field<'_>> {
         Some(match name {

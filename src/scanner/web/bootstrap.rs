@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::App;
 use super::error::Failure;
+use crate::contract::bootstrap::PublishableKey;
 
 /// Answers while the service accepts requests.
 pub(super) async fn health() -> HttpResponse {
@@ -17,5 +18,5 @@ pub(super) async fn publishable_key(app: web::Data<App>) -> Result<HttpResponse,
     if key.is_empty() {
         return Err(Failure::not_found("key: none is configured"));
     }
-    Ok(HttpResponse::Ok().json(json!({"publishableKey": key})))
+    Ok(HttpResponse::Ok().json(PublishableKey { publishable_key: key.clone() }))
 }

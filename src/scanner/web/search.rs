@@ -11,11 +11,12 @@ use super::error::Failure;
 use super::tasks;
 use crate::contract::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 use crate::contract::results::Severity;
+use crate::contract::searches::{FARTHEST, Kind};
 use crate::contract::tasks::{Filter, Operator, Search};
 use crate::platform::clock::Timestamp;
 use crate::scanner::identity::Caller;
 use crate::scanner::store::lists::Kept;
-use crate::scanner::store::query::{Field, Kind, Listed, Query, Test, folded};
+use crate::scanner::store::query::{Field, Listed, Query, Test, folded};
 
 /// The page of a search in a list of a task of the caller. A task that has not ended has nothing yet.
 pub(super) async fn of_task<R: Kept + Serialize + Send + 'static>(
@@ -113,8 +114,10 @@ fn span(filter: &Filter) -> Result<(Option<Timestamp>, Option<Timestamp>), Failu
 
 /// RFC 3339, milliseconds, or a date in UTC: its first instant, or its last one when it ends a span.
 fn instant(value: &Value, ends: bool) -> Option<Timestamp> {
-    if let Some(milliseconds) = value.as_i64() {
-        return Some(Timestamp(milliseconds));
+    if let Some(number) = value.as_f64() {
+        // `3.0` is a whole number of JSON too.
+        let whole = value.as_i64().or_else(|| format!("{number:.0}").parse().ok().filter(|_| number.fract() == 0.0));
+        return whole.filter(|whole| (-FARTHEST..=FARTHEST).contains(whole)).map(Timestamp);
     }
     let text = value.as_str()?.trim();
     if text.len() != "2026-01-31".len() {

@@ -8,6 +8,7 @@ use super::admission;
 use super::error::Failure;
 use super::extract::Body;
 use super::search;
+use crate::contract::error::codes;
 use crate::contract::ids::TaskId;
 use crate::contract::tasks::{
     CreateTask, CreateTaskResponse, DeleteTasks, Search, TaskDetail, TaskParams, TaskRow, TerminateFailure, TerminateTask,
@@ -99,8 +100,11 @@ pub(super) async fn terminate(
     Ok(HttpResponse::Ok().json(TerminateTasksResponse { terminated, failures }))
 }
 
-/// Nothing was ended: the one reason, or 400 with one sentence for each task.
+/// Nothing was ended: the one reason, 404 when none of them is there, or 400.
 fn none_ended(mut refused: Vec<(TaskId, Failure)>) -> Failure {
+    if refused.iter().all(|(_, failure)| failure.code() == codes::NOT_FOUND) {
+        return Failure::not_found("task");
+    }
     if let (1, Some((_, failure))) = (refused.len(), refused.pop()) {
         return failure;
     }

@@ -42,6 +42,7 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::vault",
             "gateway::cache",
             "gateway::upstream",
+            "gateway::description",
             "gateway::audit",
             "gateway::keyring",
             "gateway::operations",
@@ -56,6 +57,7 @@ pub(super) const ROOMS: &[Room] = &[
         "gateway::web",
         &[
             "gateway::operations",
+            "gateway::description",
             "gateway::web::api",
             "gateway::web::listener",
             "gateway::web::middleware",
@@ -107,6 +109,7 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::services",
             "gateway::session",
             "gateway::operations",
+            "gateway::description",
             "gateway::domain",
             "contract",
             "platform",
@@ -128,7 +131,10 @@ pub(super) const ROOMS: &[Room] = &[
         ],
     ),
     // Views show what services give: they name its types and call none of its functions that ask anybody.
-    room("gateway::web::views", &["gateway::web", "gateway::services", "gateway::domain", "contract", "platform"]),
+    room(
+        "gateway::web::views",
+        &["gateway::web", "gateway::services", "gateway::description", "gateway::domain", "contract", "platform"],
+    ),
     room(
         "gateway::services",
         &[
@@ -147,6 +153,8 @@ pub(super) const ROOMS: &[Room] = &[
     room("gateway::session", &["gateway::audit", "gateway::store", "gateway::domain", "config::gateway", "platform"]),
     room("gateway::audit", &["gateway::store", "gateway::domain", "platform"]),
     room("gateway::operations", &["platform"]),
+    // The route table and the contract as OpenAPI.
+    room("gateway::description", &["gateway::domain", "contract", "platform"]),
     room("gateway::keyring", &["gateway::audit", "gateway::store", "gateway::domain", "platform"]),
     room("gateway::vault", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
     room("gateway::cache", &["gateway::store", "gateway::domain", "config::cache", "platform"]),
@@ -242,6 +250,8 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("reqwest", &["gateway::upstream", "scanner::identity"]),
     ("redis", &["gateway::store"]),
     ("redb", &["gateway::store", "scanner::store"]),
+    // Its derive stands beside serde's, so that a type and what is said of it are one.
+    ("utoipa", &["contract", "gateway::description"]),
     ("askama", &["gateway::web::views", "scanner::report", "scanner::web", "idp"]),
     ("actix_ws", &["scanner::web"]),
     ("command_fds", &["scanner::browser"]),

@@ -5,6 +5,7 @@ mod audit;
 mod callers;
 mod connections;
 mod cross_site;
+mod description;
 mod ended;
 mod failover;
 mod hosts;

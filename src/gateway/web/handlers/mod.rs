@@ -7,6 +7,7 @@ pub(in crate::gateway) mod assets;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod components;
+pub(in crate::gateway) mod description;
 pub(in crate::gateway) mod diagnostics;
 pub(in crate::gateway) mod drafts;
 pub(in crate::gateway) mod findings;

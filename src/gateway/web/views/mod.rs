@@ -10,6 +10,7 @@ pub(in crate::gateway) mod chain_body;
 pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod chart;
 pub(in crate::gateway) mod components;
+pub(in crate::gateway) mod description;
 pub(in crate::gateway) mod diagnostics;
 pub(in crate::gateway) mod downloads;
 pub(in crate::gateway) mod drafts;
