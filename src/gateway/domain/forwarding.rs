@@ -125,11 +125,11 @@ mod tests {
             let text = |name: &str| out.get(name).map(|value| value.to_str().unwrap().to_owned());
             (text("traceparent").unwrap(), text("tracestate"))
         };
-        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0b1902b7-01";
         let ours = format!("00-{id}-0123456789abcdef-00");
         assert_eq!(traced(Some(good), Some("a=1")).0, "00-4bf92f3577b34da6a3ce929d0e0e4736-0123456789abcdef-01");
         assert_eq!(traced(Some(good), Some("a=1")).1.as_deref(), Some("a=1"));
-        let zero = "00-00000000000000000000000000000000-00f067aa0ba902b7-01";
+        let zero = "00-00000000000000000000000000000000-00f067aa0b1902b7-01";
         for bad in [None, Some(""), Some("x"), Some(zero), Some(&*format!("{good}-more")), Some(&*good.to_uppercase())] {
             assert_eq!(traced(bad, Some("a=1")), (ours.clone(), None), "{bad:?}");
         }
