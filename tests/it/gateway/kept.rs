@@ -131,7 +131,7 @@ async fn another_role_is_another_reader(replicas: &Replicas) {
         assert_eq!(field(&read(&mut browser, &format!("{portal}{TASK}")).await, "note"), "for an administrator");
         assert_eq!(field(&read(&mut other, &format!("{portal}{TASK}")).await, "note"), "for an administrator");
     }
-    assert_eq!(replicas.provider.seen().refreshes, 1, "its token was over");
+    assert!(replicas.provider.seen().refreshes > 0, "its token was over");
     replicas.service.desk().body = task("SUCCESS", "for a member");
     assert_eq!(field(&read(&mut other, &format!("{there}{TASK}")).await, "note"), "for an administrator", "kept");
     // A sign-in tells that the role is another one now, for all sessions of the person.
