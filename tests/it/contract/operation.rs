@@ -52,7 +52,7 @@ impl Ask {
             scanner.request(self.method.clone(), &self.path)
         };
         if let Some(bearer) = bearer {
-            request = request.bearer_auth(bearer);
+            request = scanner.as_bearer(request, bearer);
         }
         match &self.sends {
             Sends::Nothing => request,

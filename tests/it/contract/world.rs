@@ -18,7 +18,8 @@ pub(super) const CODE: &str = "open-sesame";
 
 pub(super) struct World {
     pub(super) scanner: TestScanner,
-    _userinfo: Userinfo,
+    /// Where it looks up tokens, unless that is somewhere else.
+    _userinfo: Option<Userinfo>,
     /// An uploaded artifact.
     pub(super) hash: String,
     /// A task that has succeeded, and one of its findings.
@@ -70,6 +71,11 @@ impl World {
     pub(super) async fn new() -> Self {
         let userinfo = Userinfo::start().await;
         let url = userinfo.url.clone();
+        Self { _userinfo: Some(userinfo), ..Self::believing(url).await }
+    }
+
+    /// One whose service asks there whose a token is.
+    pub(super) async fn believing(url: String) -> Self {
         let scanner = spawn_scanner_with(|given| {
             given.userinfo_url = url;
             settings(given);
@@ -101,7 +107,7 @@ impl World {
         let bare_site = self::site(Arc::default()).await;
         Self {
             scanner,
-            _userinfo: userinfo,
+            _userinfo: None,
             hash,
             task,
             vul,

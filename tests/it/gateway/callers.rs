@@ -27,7 +27,7 @@ fn problem(answer: &Answer) -> Value {
 
 impl Browser {
     /// A call as a script of our own page makes it.
-    async fn call(&mut self, method: Method, url: &str, csrf: &str) -> Answer {
+    pub(super) async fn call(&mut self, method: Method, url: &str, csrf: &str) -> Answer {
         let manners = Manners {
             headers: vec![("x-csrf-token", csrf.to_owned()), ("accept", "application/json".to_owned())],
             ..Self::own_manners(url)

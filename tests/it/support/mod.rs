@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod dns;
 pub(crate) mod front;
 pub(crate) mod jar;
+pub(crate) mod keys;
 pub(crate) mod openid;
 pub(crate) mod provider;
 pub(crate) mod redis;

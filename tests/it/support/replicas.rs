@@ -55,6 +55,10 @@ pub(crate) struct Setup {
     pub(crate) identity: String,
     /// Lines of `[gateway.store]` for Redis after its address.
     pub(crate) store: String,
+    /// A provider that is there already.
+    pub(crate) provider: Option<Provider>,
+    /// Another scanning service than the [`Service`].
+    pub(crate) base: Option<String>,
 }
 
 impl Default for Setup {
@@ -66,6 +70,8 @@ impl Default for Setup {
             session: String::new(),
             identity: "scopes = [\"profile\", \"email\"]\n".to_owned(),
             store: String::new(),
+            provider: None,
+            base: None,
         }
     }
 }
@@ -96,7 +102,10 @@ impl Replicas {
     }
 
     async fn start(redis: Option<RedisServer>, count: usize, setup: Setup) -> Self {
-        let provider = Provider::start().await;
+        let provider = match setup.provider.clone() {
+            Some(provider) => provider,
+            None => Provider::start().await,
+        };
         let service = Service::start(&provider).await;
         let ports: Vec<u16> = (0..count).map(|_| free_port()).collect();
         let mut all = Vec::new();
@@ -131,7 +140,7 @@ impl Browser {
 
 /// Settings of a gateway on `port`, one of `ports`.
 fn configuration(port: u16, ports: &[u16], redis: Option<&str>, provider: &Provider, service: &Service, setup: &Setup) -> String {
-    let Setup { extra, keys, server, session, identity, store } = setup;
+    let Setup { extra, keys, server, session, identity, store, base, .. } = setup;
     let store = match redis {
         Some(url) => format!("backend = \"redis\"\nredis_url = \"{url}\"\n{store}"),
         None => "path = \"gateway.redb\"\n".to_owned(),
@@ -155,7 +164,7 @@ base_url = "{base}"
 "#,
             hosts = hosts.join(", "),
             issuer = provider.issuer,
-            base = service.base,
+            base = base.as_ref().unwrap_or(&service.base),
         )
     };
     let (acme, globex) = (tenant("acme", "localhost"), tenant("globex", "globex.localhost"));
@@ -208,6 +217,28 @@ impl Replica {
             let _ = process.kill();
             let _ = process.wait();
         }
+    }
+
+    /// The most memory it has had since [`Replica::forget_peak`], in KiB.
+    pub(crate) fn peak_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").trim().parse().unwrap()
+    }
+
+    pub(crate) fn forget_peak(&self) {
+        fs::write(format!("/proc/{}/clear_refs", self.id()), "5").unwrap();
+    }
+
+    /// What its open files are.
+    pub(crate) fn open_files(&self) -> Vec<String> {
+        let entries = fs::read_dir(format!("/proc/{}/fd", self.id())).unwrap();
+        let targets = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        targets.map(|target| target.to_string_lossy().into_owned()).collect()
+    }
+
+    fn id(&self) -> u32 {
+        self.process.as_ref().unwrap().id()
     }
 
     /// Asks the process to end, as a supervisor does.

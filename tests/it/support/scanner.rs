@@ -24,10 +24,26 @@ pub(crate) const GLOBEX: &str = "sk-globex";
 /// A running service. It ends with the test, or with [`TestScanner::stop`].
 pub(crate) struct TestScanner {
     pub(crate) base: String,
+    /// What callers show in the place of acme's server key, where a gateway stands before the service.
+    pub(crate) shown: Shown,
     pub(crate) clock: Clock,
     client: Client,
     ending: Ending,
     folder: TempDir,
+}
+
+/// What stands for acme at a gateway.
+#[derive(Clone, Default)]
+pub(crate) enum Shown {
+    /// The server key itself.
+    #[default]
+    ServerKey,
+    ApiKey(String),
+    /// A session, as a script of the portal's own page shows it.
+    Session {
+        cookies: String,
+        csrf: String,
+    },
 }
 
 /// Ends the service when the test lets go of it.
@@ -73,7 +89,8 @@ async fn start(folder: TempDir, clock: Clock, change: impl FnOnce(&mut Settings)
         Some((Scanner::start(settings.clone(), clock.clone(), &shutdown).await.ok()?, shutdown))
     })
     .await;
-    TestScanner { base: format!("http://{}", running.address()), clock, client: client(), ending: Ending(shutdown), folder }
+    let base = format!("http://{}", running.address());
+    TestScanner { base, shown: Shown::default(), clock, client: client(), ending: Ending(shutdown), folder }
 }
 
 #[expect(clippy::too_many_lines, reason = "one line for each setting")]
@@ -207,6 +224,17 @@ impl TestScanner {
     /// A request to a path below `/scanner`.
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}/scanner{path}", self.base))
+    }
+
+    /// Lets a request show who asks.
+    pub(crate) fn as_bearer(&self, request: RequestBuilder, bearer: &str) -> RequestBuilder {
+        match &self.shown {
+            Shown::ApiKey(key) if bearer == ACME => request.bearer_auth(key),
+            Shown::Session { cookies, csrf } if bearer == ACME => {
+                request.header("cookie", cookies).header("x-csrf-token", csrf).header("sec-fetch-site", "same-origin")
+            }
+            _ => request.bearer_auth(bearer),
+        }
     }
 
     /// A request to any path.

@@ -24,6 +24,8 @@ use super::spawn;
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: String,
+    /// Path, without the query.
+    pub(crate) path: String,
     pub(crate) bearer: String,
     /// What it was answered with.
     pub(crate) status: u16,
@@ -39,6 +41,16 @@ pub(crate) struct Desk {
     pub(crate) status: Option<u16>,
     /// Body of good answers, instead of an empty list.
     pub(crate) body: Option<serde_json::Value>,
+    /// Server keys that it believes besides.
+    pub(crate) keys: Vec<String>,
+    /// Good answers tell as whom it was asked, in a field `bearer`.
+    pub(crate) mirrors: bool,
+    /// How long it waits after each piece of a body that it reads.
+    pub(crate) chews: Duration,
+    /// Reports have so many bytes, in place of no end.
+    pub(crate) report: Option<usize>,
+    /// Bytes of reports that were asked of it.
+    pub(crate) sent: usize,
     /// Calls that came and are not answered yet.
     pub(crate) waiting: usize,
     /// Bytes of the uploads that are on their way.
@@ -92,15 +104,25 @@ impl Service {
             (desk.latency, desk.status)
         };
         tokio::time::sleep(latency).await;
-        let status = forced.unwrap_or(if self.provider.believes(&bearer) { 200 } else { 401 });
+        let path = head.uri.path().to_owned();
         let mut desk = self.desk();
+        let is_known = self.provider.believes(&bearer) || desk.keys.contains(&bearer);
+        let status = forced.unwrap_or(if is_known { 200 } else { 401 });
         desk.waiting -= 1;
-        desk.calls.push(Call { method: head.method.to_string(), bearer, status });
-        let good = || desk.body.clone().unwrap_or_else(|| json!({ "list": [], "total": 0 }));
-        let body = if status == 200 { good() } else { json!({ "status": status, "message": "no" }) };
+        let mut good = desk.body.clone().unwrap_or_else(|| json!({ "list": [], "total": 0 }));
+        if desk.mirrors {
+            good["bearer"] = json!(bearer);
+        }
+        let is_report = status == 200 && path.ends_with("/report");
+        desk.calls.push(Call { method: head.method.to_string(), path, bearer, status });
+        let body = if status == 200 { good } else { json!({ "status": status, "message": "no" }) };
         let builder = Response::builder().status(status);
-        if status == 200 && head.uri.path().ends_with("/report") {
-            return builder.header("content-type", "application/pdf").body(endless()).unwrap();
+        if is_report {
+            let builder = builder.header("content-type", "application/pdf");
+            return match desk.report {
+                None => builder.body(endless()).unwrap(),
+                Some(bytes) => builder.header("content-length", bytes).body(self.clone().long(bytes)).unwrap(),
+            };
         }
         builder.header("content-type", "application/json").body(Full::from(body.to_string()).boxed()).unwrap()
     }
@@ -109,12 +131,35 @@ impl Service {
     async fn take(&self, mut body: Incoming) {
         while let Some(frame) = body.frame().await {
             match frame {
-                Ok(frame) => self.desk().received += frame.data_ref().map_or(0, Bytes::len),
+                Ok(frame) => {
+                    let chews = {
+                        let mut desk = self.desk();
+                        desk.received += frame.data_ref().map_or(0, Bytes::len);
+                        desk.chews
+                    };
+                    if !chews.is_zero() {
+                        tokio::time::sleep(chews).await;
+                    }
+                }
                 Err(_) => self.desk().cut += 1,
             }
         }
     }
+
+    /// A report of so many bytes, as fast as somebody reads.
+    fn long(self, bytes: usize) -> BoxBody<Bytes, Infallible> {
+        let piece = Bytes::from(vec![b'r'; PIECE]);
+        let pieces = stream::unfold(bytes, move |left| {
+            let piece = piece.slice(..left.min(PIECE));
+            self.desk().sent += piece.len();
+            std::future::ready((left > 0).then(|| (Ok(Frame::data(piece.clone())), left - piece.len())))
+        });
+        StreamBody::new(Box::pin(pieces)).boxed()
+    }
 }
+
+/// Bytes of a piece of a report.
+const PIECE: usize = 64 * 1024;
 
 /// A report that never ends: a few bytes now and then, for as long as somebody reads.
 fn endless() -> BoxBody<Bytes, Infallible> {

@@ -1,0 +1,350 @@
+//! Answers that are kept, seen from outside: how often the service is asked, what ends an answer, who is told how it came, and
+//! that nobody ever gets one that was somebody else's.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::refresh::expired;
+use crate::support::client::{Answer, Browser, Manners, http};
+use crate::support::eventually;
+use crate::support::front::Front;
+use crate::support::replicas::{Replicas, Setup};
+use crate::support::upstream::{Says, Upstream, answer, json};
+
+const TASK: &str = "/scanner/api/v1/tasks/t1";
+const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
+
+/// A task of the service, in this state.
+fn task(state: &str, note: &str) -> Option<Value> {
+    Some(json!({ "taskId": "t1", "taskStatus": state, "note": note }))
+}
+
+async fn read(browser: &mut Browser, url: &str) -> Answer {
+    browser.send(Method::GET, url, &Manners::default(), |request| request).await
+}
+
+fn field(answer: &Answer, name: &str) -> String {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    serde_json::from_slice::<Value>(&answer.bytes).unwrap()[name].as_str().unwrap_or_default().to_owned()
+}
+
+fn polls(replicas: &Replicas) -> usize {
+    replicas.service.desk().calls.iter().filter(|call| call.path == TASK).count()
+}
+
+/// Five hundred tabs that poll the same task at the same moment.
+async fn a_crowd_asks(replicas: &Replicas) -> usize {
+    let browser = replicas.signed_in().await;
+    let cookies = browser.cookies_for(&Url::parse(&replicas.all[0].url).unwrap());
+    {
+        let mut desk = replicas.service.desk();
+        (desk.body, desk.latency) = (task("SCANNING", ""), Duration::from_secs(2));
+    }
+    let client = http();
+    let ask = async |index: usize| {
+        let replica = &replicas.all[index % replicas.all.len()];
+        let answer = client.get(format!("{}{TASK}", replica.url)).header("cookie", &cookies).send().await.unwrap();
+        let cache = answer.headers().get("cache-status").map(|value| value.to_str().unwrap().to_owned());
+        (answer.status(), cache.unwrap_or_default(), answer.bytes().await.unwrap())
+    };
+    let answers = join_all((0..500).map(ask)).await;
+    assert!(answers.iter().all(|(status, _, body)| *status == 200 && *body == answers[0].2), "{:?}", answers[0]);
+    assert!(answers.iter().any(|(_, cache, _)| cache.contains("collapsed")), "some waited for the answer of another");
+    polls(replicas)
+}
+
+/// So that no answer is over before the last of them has come, however slow the machine is.
+fn long_lived() -> Setup {
+    let extra = "[gateway.cache.task_running]\nfresh_ms = 120000\n".to_owned();
+    Setup { extra, ..Setup::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_polls_at_once_ask_the_service_once_and_over_two_replicas_at_most_twice() {
+    assert_eq!(a_crowd_asks(&Replicas::embedded_with(long_lived()).await).await, 1);
+    let on_two = a_crowd_asks(&Replicas::on_redis_with(2, long_lived()).await).await;
+    assert!((1..=2).contains(&on_two), "{on_two}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_ever_gets_an_answer_that_was_given_to_somebody_else() {
+    let replicas = Replicas::on_redis_with(2, long_lived()).await;
+    {
+        let mut desk = replicas.service.desk();
+        (desk.body, desk.mirrors) = (task("SUCCESS", ""), true);
+    }
+    let [first, second] = &replicas.all[..] else { panic!("two replicas") };
+    let dora = replicas.signed_in_as(&first.url, "7", "Dora", "administrator").await;
+    let bob = replicas.signed_in_as(&first.url, "8", "Bob", "member").await;
+    // The same subject at another company is another person.
+    let double = replicas.signed_in_as(&first.globex, "7", "Dora", "administrator").await;
+    let mut people = [(dora, &first.url, &second.url), (bob, &first.url, &second.url), (double, &first.globex, &second.globex)];
+    let mut tokens = BTreeSet::new();
+    let mut own = Vec::new();
+    for (browser, here, _) in &mut people {
+        let token = field(&read(browser, &format!("{here}{NEVER_KEPT}")).await, "bearer");
+        tokens.insert(token.clone());
+        own.push(token);
+    }
+    assert_eq!(tokens.len(), 3);
+    for round in 0..6 {
+        let asked = people.iter_mut().map(async |(browser, here, there)| {
+            let mut got = Vec::new();
+            for portal in [*here, *there] {
+                got.push(field(&read(browser, &format!("{portal}{TASK}")).await, "bearer"));
+                let search = format!("{portal}/scanner/api/v1/tasks/t1/results/search");
+                let csrf = browser.csrf(portal).await;
+                got.push(field(&browser.call(Method::POST, &search, &csrf).await, "bearer"));
+            }
+            got
+        });
+        for (got, own) in join_all(asked).await.iter().zip(&own) {
+            assert!(got.iter().all(|bearer| bearer == own), "round {round}: {got:?} is not only {own}");
+        }
+    }
+    assert!(polls(&replicas) <= 6, "most were kept: {}", polls(&replicas));
+    // Anybody without a session, or with one that is over, gets nothing.
+    let mut gone = people[0].0.clone();
+    let csrf = people[0].0.csrf(&first.url).await;
+    people[0].0.post(&format!("{}/auth/logout", first.url), &[("csrf", &csrf)]).await;
+    for portal in [&first.url, &second.url] {
+        eventually("the end of the session", async || {
+            (read(&mut gone, &format!("{portal}{TASK}")).await.status == 401).then_some(())
+        })
+        .await;
+        assert_eq!(read(&mut Browser::new(), &format!("{portal}{TASK}")).await.status, 401);
+    }
+}
+
+/// What was kept for an administrator is not for the same person as a member; a new token alone changes nothing.
+async fn another_role_is_another_reader(replicas: &Replicas) {
+    let (here, there) = (&replicas.all[0].url, &replicas.all.last().unwrap().url);
+    replicas.service.desk().body = task("SUCCESS", "for an administrator");
+    let mut other = replicas.signed_in_as(there, "7", "Dora", "administrator").await;
+    let mut browser = expired(replicas).await;
+    for portal in [here, there] {
+        assert_eq!(field(&read(&mut browser, &format!("{portal}{TASK}")).await, "note"), "for an administrator");
+        assert_eq!(field(&read(&mut other, &format!("{portal}{TASK}")).await, "note"), "for an administrator");
+    }
+    assert!(replicas.provider.seen().refreshes > 0, "its token was over");
+    replicas.service.desk().body = task("SUCCESS", "for a member");
+    assert_eq!(field(&read(&mut other, &format!("{there}{TASK}")).await, "note"), "for an administrator", "kept");
+    // A sign-in tells that the role is another one now, for all sessions of the person.
+    let mut third = replicas.signed_in_as(here, "7", "Dora", "member").await;
+    for browser in [&mut third, &mut browser, &mut other] {
+        for portal in [here, there] {
+            assert_eq!(field(&read(browser, &format!("{portal}{TASK}")).await, "note"), "for a member");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_for_an_administrator_is_not_for_the_same_person_as_a_member() {
+    another_role_is_another_reader(&Replicas::on_redis_with(2, long_lived()).await).await;
+    another_role_is_another_reader(&Replicas::embedded_with(long_lived()).await).await;
+}
+
+/// A change through the API at the first replica, then one on the portal's own page at the second.
+async fn changes_end_what_is_kept(replicas: &Replicas) {
+    let (here, there) = (replicas.all[0].url.clone(), replicas.all.last().unwrap().url.clone());
+    let mut browser = replicas.signed_in().await;
+    let csrf = browser.csrf(&here).await;
+    replicas.service.desk().body = task("SUCCESS", "before");
+    let mut kept = browser.clone();
+    let mut is = async |portal: &str| field(&read(&mut kept, &format!("{portal}{TASK}")).await, "note");
+    for portal in [&here, &there] {
+        assert_eq!(is(portal).await, "before");
+    }
+    let before = polls(replicas);
+    replicas.service.desk().body = task("SUCCESS", "after the call");
+    for portal in [&here, &there, &here] {
+        assert_eq!(is(portal).await, "before", "it is kept");
+    }
+    assert_eq!(polls(replicas), before);
+    let gone = browser.call(Method::POST, &format!("{here}/scanner/api/v1/tasks/terminate"), &csrf).await;
+    assert_eq!(gone.status, 200, "{}", gone.text());
+    assert_eq!(is(&here).await, "after the call", "at once where it was changed");
+    eventually("the change on the other replica", async || (is(&there).await == "after the call").then_some(())).await;
+    replicas.service.desk().body = task("SUCCESS", "after the page");
+    let page = format!("{there}/tasks/{}/delete", "0".repeat(32));
+    let deleted = browser.post(&page, &[("csrf", &csrf)]).await;
+    assert_eq!(deleted.status, 303, "{}", deleted.text());
+    assert_eq!(is(&there).await, "after the page", "at once where it was changed");
+    eventually("the change on the other replica", async || (is(&here).await == "after the page").then_some(())).await;
+    // One that the service refuses, or that is cut on its way, may have been done all the same.
+    replicas.service.desk().body = task("SUCCESS", "after trouble");
+    replicas.service.desk().status = Some(504);
+    let failed = browser.call(Method::POST, &format!("{here}/scanner/api/v1/tasks/terminate"), &csrf).await;
+    assert_eq!(failed.status, 504);
+    replicas.service.desk().status = None;
+    assert_eq!(is(&here).await, "after trouble");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_by_call_or_on_a_page_ends_what_is_kept_on_all_replicas() {
+    changes_end_what_is_kept(&Replicas::on_redis().await).await;
+    changes_end_what_is_kept(&Replicas::embedded().await).await;
+}
+
+#[tokio::test]
+async fn how_an_answer_came_is_told_to_administrators_and_programs_and_to_nobody_else() {
+    let replicas = Replicas::embedded().await;
+    replicas.service.desk().body = task("SUCCESS", "");
+    let portal = replicas.all[0].url.clone();
+    let mut dora = replicas.signed_in_as(&portal, "7", "Dora", "administrator").await;
+    let mut bob = replicas.signed_in_as(&portal, "8", "Bob", "member").await;
+    let url = format!("{portal}{TASK}");
+    let told = read(&mut dora, &url).await;
+    assert!(told.header("cache-status").starts_with("cardea; fwd=miss; fwd-status=200; ttl="), "{:?}", told.headers);
+    let hit = read(&mut dora, &url).await;
+    assert!(hit.header("cache-status").starts_with("cardea; hit; ttl="), "{:?}", hit.headers);
+    for _ in 0..2 {
+        assert_eq!(read(&mut bob, &url).await.header("cache-status"), "");
+    }
+    // Its own tag: the same for the same bytes, good for a question with it, in `GET` and `HEAD`.
+    let tag = hit.header("etag").to_owned();
+    assert!(tag.starts_with('"') && tag == told.header("etag"), "{tag}");
+    let if_none = |tag: &str| Manners { headers: vec![("if-none-match", tag.to_owned())], ..Manners::default() };
+    for method in [Method::GET, Method::HEAD] {
+        let same = dora.send(method.clone(), &url, &if_none(&tag), |request| request).await;
+        assert_eq!((same.status.as_u16(), same.bytes.len(), same.header("etag")), (304, 0, &*tag), "{method}");
+        assert_eq!(same.header("cache-control"), "private, no-cache");
+    }
+    let other = dora.send(Method::GET, &url, &if_none("\"other\""), |request| request).await;
+    assert_eq!((other.status.as_u16(), &other.bytes), (200, &hit.bytes));
+    let head = dora.send(Method::HEAD, &url, &Manners::default(), |request| request).await;
+    assert_eq!((head.bytes.len(), head.header("content-length")), (0, &*hit.bytes.len().to_string()));
+    assert_eq!(polls(&replicas), 2, "one for each person");
+}
+
+/// A program that asks in front of a service on the bare socket.
+struct Rig {
+    upstream: Upstream,
+    front: Front,
+    client: Client,
+}
+
+impl Rig {
+    async fn new(extra: &str) -> Self {
+        let upstream = Upstream::start().await;
+        let front = Front::with(&upstream.base, extra).await;
+        Self { upstream, front, client: http() }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.front.base)).bearer_auth("token-of-alice")
+    }
+
+    async fn cache_status(&self, path: &str) -> (StatusCode, String) {
+        let answer = self.get(path).send().await.unwrap();
+        let told = answer.headers().get("cache-status").map(|value| value.to_str().unwrap().to_owned());
+        (answer.status(), told.unwrap_or_default())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_forbids_it_is_never_kept() {
+    let rig = Rig::new("").await;
+    let body = br#"{"taskId":"t1","taskStatus":"SUCCESS"}"#.as_slice();
+    let json_type = "content-type: application/json\r\n";
+    for (number, line) in [
+        "set-cookie: a=1\r\n",
+        "cache-control: no-store\r\n",
+        "cache-control: max-age=60, private\r\n",
+        "cache-control: no-cache\r\n",
+        "cache-control: max-age=0\r\ncache-control: must-revalidate\r\n",
+        "vary: *\r\n",
+        "vary: x-user\r\n",
+        "content-encoding: gzip\r\n",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        rig.upstream.says([Says::Bytes(answer("200 OK", &format!("{json_type}{line}"), body))]);
+        let before = rig.upstream.asked().len();
+        for time in 1..=3 {
+            let got = rig.get(&format!("/scanner/api/v1/tasks/t{number}")).send().await.unwrap();
+            assert_eq!(got.status(), 200, "{line}");
+            assert!(!got.headers().contains_key("set-cookie"), "{line}");
+            assert_eq!(rig.upstream.asked().len(), before + time, "{line}");
+        }
+    }
+    for status in ["404 Not Found", "403 Forbidden", "500 Internal Server Error", "206 Partial Content"] {
+        rig.upstream.says([Says::Bytes(json(status, "{}"))]);
+        let before = rig.upstream.asked().len();
+        for time in 1..=2 {
+            rig.get("/scanner/api/v1/tasks/other").send().await.unwrap();
+            assert_eq!(rig.upstream.asked().len(), before + time, "{status}");
+        }
+    }
+    // A part is asked for each time, and is no whole answer for those who come later.
+    rig.upstream.says([Says::Bytes(answer("206 Partial Content", "content-range: bytes 0-1/38\r\n", b"{}"))]);
+    let before = rig.upstream.asked().len();
+    let part = rig.get("/scanner/api/v1/tasks/part").header("range", "bytes=0-1").send().await.unwrap();
+    assert_eq!(part.status(), 206);
+    rig.upstream.says([Says::Bytes(answer("200 OK", json_type, body))]);
+    for _ in 0..3 {
+        let whole = rig.get("/scanner/api/v1/tasks/part").send().await.unwrap();
+        assert_eq!(whole.bytes().await.unwrap(), body);
+    }
+    assert_eq!(rig.upstream.asked().len(), before + 2, "and the whole is kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_service_is_in_trouble_an_old_answer_is_given_out_and_said_to_be_old() {
+    let rig = Rig::new("[gateway.cache.task_running]\nfresh_ms = 1\n[gateway.upstream]\nretries = 0\n").await;
+    rig.upstream.says([Says::Bytes(json("200 OK", r#"{"taskId":"t1","taskStatus":"SCANNING"}"#))]);
+    assert_eq!(rig.cache_status(TASK).await.0, 200);
+    let bad = |status: &str| Says::Bytes(json(status, "{}"));
+    for says in [Says::Hangup, bad("503 Service Unavailable"), Says::Bytes(b"garbage\r\n\r\n".to_vec())] {
+        rig.upstream.says([says]);
+        let (status, told) = rig.cache_status(TASK).await;
+        assert_eq!(status, 200, "{told}");
+        assert!(told.contains("ttl=-"), "{told}");
+    }
+    // What was never answered cannot be made up.
+    assert_eq!(rig.cache_status("/scanner/api/v1/tasks/unknown").await.0, 502);
+    // A refusal is news, and the end of what was kept.
+    rig.upstream.says([bad("404 Not Found")]);
+    eventually("the news", async || (rig.cache_status(TASK).await.0 == 404).then_some(())).await;
+    rig.upstream.says([Says::Hangup]);
+    assert_eq!(rig.cache_status(TASK).await.0, 502);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_bearers_are_two_readers_and_so_are_two_languages() {
+    let rig = Rig::new("").await;
+    let mut seen = 0;
+    for bearer in ["token-of-alice", "token-of-bob"] {
+        for language in ["en", "zh"] {
+            for _ in 0..2 {
+                let body = format!(r#"{{"taskId":"t1","taskStatus":"SUCCESS","for":"{bearer} {language}"}}"#);
+                rig.upstream.says([Says::Bytes(json("200 OK", &body))]);
+                let request = rig.client.get(format!("{}{TASK}", rig.front.base)).bearer_auth(bearer);
+                let got = request.header("x-user-language", language).send().await.unwrap().text().await.unwrap();
+                assert_eq!(got, body);
+            }
+            seen += 1;
+            assert_eq!(rig.upstream.asked().len(), seen);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_searches_are_one_question_however_their_json_is_written() {
+    let rig = Rig::new("").await;
+    let ask = async |body: &'static str| {
+        let url = format!("{}/scanner/api/v1/tasks/t1/results/search", rig.front.base);
+        let request = rig.client.post(url).bearer_auth("t").header("content-type", "application/json").body(body);
+        assert_eq!(request.send().await.unwrap().status(), 200, "{body}");
+        rig.upstream.asked().len()
+    };
+    assert_eq!(ask(r#"{"size":10,"sorts":["severity"]}"#).await, 1);
+    assert_eq!(ask(r#"{ "sorts" : ["severity"], "size" : 10 }"#).await, 1);
+    assert_eq!(ask(r#"{"size":11,"sorts":["severity"]}"#).await, 2);
+}

@@ -1,0 +1,225 @@
+//! API keys and server keys in use, over sockets: who gets in with which key, for how long, and with which key of the tenant the
+//! service is then asked.
+
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, Method, Response};
+use serde_json::Value;
+
+use crate::support::client::{Browser, Manners, http};
+use crate::support::eventually;
+use crate::support::replicas::Replicas;
+
+const SK: &str = "server-key-one-0123456789";
+const OTHER_SK: &str = "server-key-two-0123456789";
+const TASK: &str = "/scanner/api/v1/tasks/t1";
+const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
+
+/// Gateways whose tenant acme has a server key, and its administrator.
+struct Office {
+    replicas: Replicas,
+    dora: Browser,
+    client: Client,
+}
+
+impl Office {
+    async fn new(replicas: Replicas) -> Self {
+        replicas.service.desk().keys = vec![SK.to_owned(), OTHER_SK.to_owned()];
+        let mut dora = replicas.signed_in().await;
+        dora.add_server_key(&replicas.all[0].url, "first", SK).await;
+        replicas.service.desk().calls.clear();
+        Self { replicas, dora, client: http() }
+    }
+
+    fn here(&self) -> String {
+        self.replicas.all[0].url.clone()
+    }
+
+    fn there(&self) -> String {
+        self.replicas.all.last().unwrap().url.clone()
+    }
+
+    async fn issue(&mut self, fields: &[(&str, &str)]) -> String {
+        let portal = self.here();
+        self.dora.issue_api_key(&portal, fields).await
+    }
+
+    async fn ask(&self, portal: &str, path: &str, key: &str) -> Response {
+        self.client.get(format!("{portal}{path}")).bearer_auth(key).send().await.unwrap()
+    }
+
+    async fn status(&self, portal: &str, key: &str) -> u16 {
+        self.ask(portal, NEVER_KEPT, key).await.status().as_u16()
+    }
+
+    /// Where the one key there is can be rotated or revoked.
+    async fn act(&mut self, what: &str) -> String {
+        let list = self.dora.get(&format!("{}/admin/keys", self.here())).await;
+        list.link("href", &format!("/{what}"))
+    }
+
+    /// Rotates the one key there is; gives the new text.
+    async fn rotate(&mut self, overlap: &str) -> String {
+        let url = self.act("rotate").await;
+        let form = self.dora.get(&url).await;
+        let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
+        let made = self.dora.post(&url, &[("csrf", &csrf), ("once", &once), ("overlap", overlap)]).await;
+        assert_eq!(made.status, 200, "{}", made.text());
+        made.by_id("api-key")
+    }
+
+    /// The bearers that the service was shown, with what it said to them.
+    fn shown(&self) -> Vec<(String, u16)> {
+        self.replicas.service.desk().calls.drain(..).map(|call| (call.bearer, call.status)).collect()
+    }
+}
+
+async fn problem(answer: Response, status: u16) -> Value {
+    assert_eq!(answer.status().as_u16(), status);
+    assert_eq!(answer.headers()["content-type"], "application/problem+json");
+    let told: Value = answer.json().await.unwrap();
+    assert!(told["success"] == false && told["request_id"].is_string(), "{told}");
+    told
+}
+
+/// A key is good for its tenant, its operations and its network; the service sees the server key and never the API key.
+async fn a_key_is_good_for_what_it_was_issued_for(replicas: Replicas) {
+    let mut office = Office::new(replicas).await;
+    let (here, there) = (office.here(), office.there());
+    let everything = office.issue(&[]).await;
+    let reader = office.issue(&[("group", "read"), ("label", "reader")]).await;
+    let elsewhere = office.issue(&[("networks", "203.0.113.0/24"), ("label", "elsewhere")]).await;
+    let nearby = office.issue(&[("networks", "127.0.0.0/8\r\n::1"), ("label", "nearby")]).await;
+    for portal in [&here, &there] {
+        for key in [&everything, &reader, &nearby] {
+            let answer = office.ask(portal, TASK, key).await;
+            assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
+        }
+        let create = |key: &str| office.client.post(format!("{portal}/scanner/api/v2/tasks")).bearer_auth(key).body("{}").send();
+        assert_eq!(create(&everything).await.unwrap().status(), 200);
+        problem(create(&reader).await.unwrap(), 403).await;
+        let told = problem(office.ask(portal, TASK, &elsewhere).await, 403).await;
+        assert!(told["message"].as_str().unwrap().contains("network"), "{told}");
+    }
+    // Keys, as they are or nearly, at another company and at none.
+    let mut wrong = everything.clone();
+    let last = wrong.pop().unwrap();
+    wrong.push(if last == '0' { '1' } else { '0' });
+    for (portal, key) in [(&office.replicas.all[0].globex, &everything), (&here, &wrong), (&here, &SK.to_owned())] {
+        let answer = office.ask(portal, TASK, key).await;
+        assert_eq!(answer.headers()["www-authenticate"], "Bearer");
+        problem(answer, 401).await;
+    }
+    let shown = office.shown();
+    assert!(shown.len() >= 3 && shown.iter().all(|(bearer, status)| bearer == SK && *status == 200), "{shown:?}");
+    // With a session beside it, it is nobody.
+    let url = format!("{here}{TASK}");
+    let both = office.dora.send(Method::GET, &url, &Manners::default(), |request| request.bearer_auth(&everything)).await;
+    assert_eq!(both.status, 400, "{}", both.text());
+    assert!(office.shown().is_empty());
+    let logs = office.replicas.logs();
+    for secret in [&everything, &reader, &elsewhere, &nearby, &SK.to_owned()] {
+        assert!(!logs.contains(secret.as_str()));
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_good_for_its_tenant_its_operations_and_its_network_only() {
+    a_key_is_good_for_what_it_was_issued_for(Replicas::on_redis().await).await;
+    a_key_is_good_for_what_it_was_issued_for(Replicas::embedded().await).await;
+}
+
+#[tokio::test]
+async fn a_revoked_key_is_nobodys_on_any_replica_within_a_second() {
+    let mut office = Office::new(Replicas::on_redis().await).await;
+    let (here, there) = (office.here(), office.there());
+    let key = office.issue(&[]).await;
+    for portal in [&here, &there] {
+        for path in [NEVER_KEPT, TASK] {
+            assert_eq!(office.ask(portal, path, &key).await.status(), 200);
+        }
+    }
+    let url = office.act("revoke").await;
+    let csrf = office.dora.get(&url).await.hidden("csrf");
+    let revoked = office.dora.post(&url, &[("csrf", &csrf)]).await;
+    assert_eq!(revoked.status, 303, "{}", revoked.text());
+    let since = Instant::now();
+    assert_eq!(office.status(&here, &key).await, 401, "at once where it was revoked");
+    tokio::time::sleep(Duration::from_secs(1).saturating_sub(since.elapsed())).await;
+    office.replicas.service.desk().calls.clear();
+    for portal in [&here, &there] {
+        for path in [NEVER_KEPT, TASK] {
+            problem(office.ask(portal, path, &key).await, 401).await;
+        }
+    }
+    assert!(office.shown().is_empty(), "what was kept for it is for nobody either");
+}
+
+#[tokio::test]
+async fn the_text_before_a_rotation_works_beside_the_new_one_or_ends_with_it() {
+    let mut office = Office::new(Replicas::on_redis().await).await;
+    let portals = [office.here(), office.there()];
+    let first = office.issue(&[]).await;
+    assert_eq!(office.status(&portals[1], &first).await, 200);
+    let second = office.rotate("24h").await;
+    assert_ne!(first, second);
+    for portal in &portals {
+        for key in [&first, &second] {
+            assert_eq!(office.status(portal, key).await, 200, "both overlap");
+        }
+    }
+    let third = office.rotate("0").await;
+    let since = Instant::now();
+    tokio::time::sleep(Duration::from_secs(1).saturating_sub(since.elapsed())).await;
+    for portal in &portals {
+        assert_eq!(office.status(portal, &third).await, 200);
+        for key in [&first, &second] {
+            assert_eq!(office.status(portal, key).await, 401, "no overlap was asked for");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_key_that_the_service_refuses_gives_way_to_the_other_one() {
+    let mut office = Office::new(Replicas::on_redis().await).await;
+    let (here, there) = (office.here(), office.there());
+    let key = office.issue(&[]).await;
+    let list = office.dora.add_server_key(&here, "second", OTHER_SK).await;
+    let csrf = list.hidden("csrf");
+    let activated = office.dora.post(&list.link("action", "/activate"), &[("csrf", &csrf)]).await;
+    assert_eq!(activated.status, 303, "{}", activated.text());
+    for portal in [&here, &there] {
+        eventually("the newer key", async || {
+            office.shown();
+            assert_eq!(office.status(portal, &key).await, 200);
+            (office.shown() == [(OTHER_SK.to_owned(), 200)]).then_some(())
+        })
+        .await;
+    }
+    office.replicas.service.desk().keys = vec![SK.to_owned()];
+    for portal in [&here, &there] {
+        assert_eq!(office.status(portal, &key).await, 200);
+        assert_eq!(office.shown(), [(OTHER_SK.to_owned(), 401), (SK.to_owned(), 200)]);
+        let create = office.client.post(format!("{portal}/scanner/api/v2/tasks")).bearer_auth(&key).body("{}").send();
+        assert_eq!(create.await.unwrap().status(), 200, "the first one did nothing");
+        assert_eq!(office.shown().len(), 2);
+    }
+    // Neither: that is no fault of the caller's, and no reason to sign in.
+    office.replicas.service.desk().keys.clear();
+    problem(office.ask(&here, NEVER_KEPT, &key).await, 502).await;
+    assert_eq!(office.shown().len(), 2);
+}
+
+#[tokio::test]
+async fn without_a_server_key_an_api_key_is_told_so_and_the_service_asked_nothing() {
+    let replicas = Replicas::embedded().await;
+    let portal = replicas.all[0].url.clone();
+    let mut dora = replicas.signed_in().await;
+    let key = dora.issue_api_key(&portal, &[]).await;
+    replicas.service.desk().calls.clear();
+    let answer = http().get(format!("{portal}{NEVER_KEPT}")).bearer_auth(&key).send().await.unwrap();
+    let status = answer.status().as_u16();
+    let told = problem(answer, status).await;
+    assert!((500..600).contains(&status) && told["message"].as_str().unwrap().contains("server key"), "{status}: {told}");
+    assert!(replicas.service.desk().calls.is_empty());
+}

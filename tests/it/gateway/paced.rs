@@ -1,0 +1,242 @@
+//! The pace of calls, seen from outside: who may call how often, a service that fails is left alone for one tenant only, and a
+//! service that is slow costs those who wait for it and nobody else.
+
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use reqwest::{Client, Method, Response, StatusCode};
+use serde_json::Value;
+use url::Url;
+
+use crate::support::client::{Browser, Manners, http};
+use crate::support::eventually;
+use crate::support::front::Front;
+use crate::support::replicas::{Replicas, Setup};
+use crate::support::upstream::Upstream;
+
+const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
+
+/// Windows of an hour: none ends while a test runs.
+fn rate(lines: &str) -> String {
+    format!("[gateway.api.rate]\nwindow_seconds = 3600\n{lines}")
+}
+
+async fn ask(client: &Client, base: &str, bearer: &str, headers: &[(&str, &str)]) -> Response {
+    let mut request = client.get(format!("{base}{NEVER_KEPT}"));
+    if !bearer.is_empty() {
+        request = request.bearer_auth(bearer);
+    }
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.send().await.unwrap()
+}
+
+fn header(answer: &Response, name: &str) -> String {
+    answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+/// A refusal for now: its status, that it says when to come back, and its document.
+async fn refused(answer: Response, status: StatusCode) -> u64 {
+    assert_eq!(answer.status(), status);
+    assert_eq!(header(&answer, "content-type"), "application/problem+json");
+    let wait: u64 = header(&answer, "retry-after").parse().unwrap();
+    let told: Value = answer.json().await.unwrap();
+    assert!(told["success"] == false && told["data"]["errCode"].is_u64() && told["request_id"].is_string(), "{told}");
+    assert!(wait >= 1);
+    wait
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_has_so_many_calls_and_is_told_how_many_are_left_and_when_to_come_back() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, &rate("per_caller = 5\nper_network = 12\n")).await;
+    let client = http();
+    for left in (0..5).rev() {
+        let answer = ask(&client, &front.base, "token-of-alice", &[]).await;
+        assert_eq!(answer.status(), 200);
+        assert!(header(&answer, "ratelimit").starts_with(&format!("\"caller\";r={left};t=")), "{:?}", answer.headers());
+        let policy = header(&answer, "ratelimit-policy");
+        assert!(policy.contains("\"caller\";q=5;w=3600") && policy.contains("\"network\";q=12;w=3600"), "{policy}");
+    }
+    let answer = ask(&client, &front.base, "token-of-alice", &[]).await;
+    assert!(header(&answer, "ratelimit").starts_with("\"caller\";r=0;t="));
+    refused(answer, StatusCode::TOO_MANY_REQUESTS).await;
+    assert_eq!(upstream.asked().len(), 5, "nothing of it came to the service");
+    // Another caller from the same network, whose own allowance counts refused guesses as well.
+    for _ in 0..5 {
+        assert_eq!(ask(&client, &front.base, "token-of-bob", &[]).await.status(), 200);
+    }
+    for _ in 0..2 {
+        assert_eq!(ask(&client, &front.base, "", &[]).await.status(), 401);
+    }
+    let answer = ask(&client, &front.base, "token-of-carol", &[]).await;
+    assert!(header(&answer, "ratelimit").starts_with("\"network\";r=0;t="), "{:?}", answer.headers());
+    refused(answer, StatusCode::TOO_MANY_REQUESTS).await;
+    refused(ask(&client, &front.base, "", &[]).await, StatusCode::TOO_MANY_REQUESTS).await;
+}
+
+#[tokio::test]
+async fn networks_are_those_of_callers_behind_a_trusted_proxy_and_an_ipv6_one_is_a_64() {
+    let server = "trusted_proxies = [\"127.0.0.0/8\"]\n".to_owned();
+    let replicas = Replicas::embedded_with(Setup { server, extra: rate("per_network = 3\n"), ..Setup::default() }).await;
+    let portal = &replicas.all[0].url;
+    let cookies = replicas.signed_in().await.cookies_for(&Url::parse(portal).unwrap());
+    let client = http();
+    let taken = async |addresses: &[&str]| {
+        let mut taken = 0;
+        for address in addresses.iter().cycle().take(6) {
+            let answer = ask(&client, portal, "", &[("cookie", &cookies), ("x-forwarded-for", address)]).await;
+            taken += usize::from(answer.status() == 200);
+            assert!([200, 429].contains(&answer.status().as_u16()));
+        }
+        taken
+    };
+    assert_eq!(taken(&["203.0.113.7"]).await, 3);
+    assert_eq!(taken(&["203.0.113.8"]).await, 3, "another address");
+    assert_eq!(taken(&["6.6.6.6, 203.0.113.7"]).await, 0, "what a caller says itself is not believed");
+    assert_eq!(taken(&["2001:db8:1:2::1", "2001:db8:1:2:ffff::2"]).await, 3, "one /64");
+    assert_eq!(taken(&["2001:db8:1:3::1"]).await, 3);
+}
+
+#[tokio::test]
+async fn what_one_replica_counted_the_other_knows() {
+    let extra = rate("per_caller = 200\nshare_ms = 50\n");
+    let replicas = Replicas::on_redis_with(2, Setup { extra, ..Setup::default() }).await;
+    let cookies = replicas.signed_in().await.cookies_for(&Url::parse(&replicas.all[0].url).unwrap());
+    let client = http();
+    for _ in 0..200 {
+        assert_eq!(ask(&client, &replicas.all[0].url, "", &[("cookie", &cookies)]).await.status(), 200);
+    }
+    // Alone it would take two hundred more; it learns of the others with the first few.
+    let mut more = 0;
+    while ask(&client, &replicas.all[1].url, "", &[("cookie", &cookies)]).await.status() == 200 {
+        more += 1;
+        assert!(more < 50, "the other replica does not know");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    // Other people are not affected.
+    let bob = replicas.signed_in_as(&replicas.all[1].url, "8", "Bob", "member").await;
+    let cookies = bob.cookies_for(&Url::parse(&replicas.all[0].url).unwrap());
+    for replica in &replicas.all {
+        assert_eq!(ask(&client, &replica.url, "", &[("cookie", &cookies)]).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn without_the_store_each_replica_counts_for_itself() {
+    // Guesses are counted whether or not anybody can be recognised.
+    let extra = rate("per_network = 20\nshare_ms = 50\n");
+    let mut alone = Replicas::on_redis_with(1, Setup { extra, ..Setup::default() }).await;
+    alone.redis.as_mut().unwrap().kill();
+    let client = http();
+    let mut statuses = Vec::new();
+    for _ in 0..25 {
+        statuses.push(ask(&client, &alone.all[0].url, "", &[]).await.status().as_u16());
+    }
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 5, "{statuses:?}");
+}
+
+/// Somebody at each of the two companies.
+async fn two_companies(replicas: &Replicas) -> [(Browser, String); 2] {
+    let replica = &replicas.all[0];
+    let acme = replicas.signed_in_as(&replica.url, "7", "Dora", "administrator").await;
+    let globex = replicas.signed_in_as(&replica.globex, "9", "Carol", "administrator").await;
+    replicas.service.desk().calls.clear();
+    [(acme, format!("{}{NEVER_KEPT}", replica.url)), (globex, format!("{}{NEVER_KEPT}", replica.globex))]
+}
+
+#[tokio::test]
+async fn a_service_that_fails_is_left_alone_for_that_tenant_and_tried_again_by_one_call() {
+    let extra = "[gateway.api.breaker]\nfailures = 3\nopen_ms = 3000\nopen_most_ms = 3000\n[gateway.upstream]\nretries = 0\n";
+    let replicas = Replicas::embedded_with(Setup { extra: extra.to_owned(), ..Setup::default() }).await;
+    let [(acme, at_acme), (mut globex, at_globex)] = two_companies(&replicas).await;
+    let cookies = acme.cookies_for(&Url::parse(&at_acme).unwrap());
+    let client = http();
+    let call = async || client.get(&at_acme).header("cookie", &cookies).send().await.unwrap();
+    let calls = || replicas.service.desk().calls.len();
+    replicas.service.desk().status = Some(503);
+    for _ in 0..3 {
+        let answer = call().await;
+        assert_eq!(
+            (answer.status().as_u16(), header(&answer, "content-type").as_str()),
+            (503, "application/json"),
+            "its own words"
+        );
+    }
+    assert_eq!(calls(), 3);
+    let wait = refused(call().await, StatusCode::SERVICE_UNAVAILABLE).await;
+    assert!(wait <= 3, "{wait}");
+    assert_eq!(calls(), 3, "nobody was asked");
+    // One call tries while the others are refused; it fails, and the pause begins anew.
+    eventually("a try", async || {
+        refused_or_failed(call().await).await;
+        (calls() > 3).then_some(())
+    })
+    .await;
+    refused(call().await, StatusCode::SERVICE_UNAVAILABLE).await;
+    assert_eq!(calls(), 4);
+    replicas.service.desk().status = None;
+    let other = globex.send(Method::GET, &at_globex, &Manners::default(), |request| request).await;
+    assert_eq!(other.status, 200, "{}", other.text());
+    refused(call().await, StatusCode::SERVICE_UNAVAILABLE).await;
+    eventually("a good try", async || (call().await.status() == 200).then_some(())).await;
+    for _ in 0..5 {
+        assert_eq!(call().await.status(), 200);
+    }
+    // The good try, and nothing between it and the bad one.
+    assert_eq!(calls(), 4 + 1 + 6);
+}
+
+async fn refused_or_failed(answer: Response) {
+    assert_eq!(answer.status(), 503);
+    answer.bytes().await.unwrap();
+}
+
+#[tokio::test]
+async fn when_all_places_are_taken_some_wait_and_others_are_sent_away_at_once() {
+    let extra = "[gateway.api.gate]\nat_once = 2\nwaiting = 1\nwait_ms = 60000\n".to_owned();
+    let replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
+    let [(acme, at_acme), (mut globex, at_globex)] = two_companies(&replicas).await;
+    let cookies = acme.cookies_for(&Url::parse(&at_acme).unwrap());
+    let client = http();
+    let report = format!("{}/scanner/api/v2/tasks/t1/report", replicas.all[0].url);
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let mut stream = client.get(&report).header("cookie", &cookies).send().await.unwrap();
+        assert!(stream.chunk().await.unwrap().is_some());
+        streams.push(stream);
+    }
+    let headers = [("cookie", &*cookies)];
+    let call = || Box::pin(ask(&client, &replicas.all[0].url, "", &headers));
+    let (first, waiting) = match select(call(), call()).await {
+        Either::Left((answer, waiting)) | Either::Right((answer, waiting)) => (answer, waiting),
+    };
+    refused(first, StatusCode::SERVICE_UNAVAILABLE).await;
+    let other = globex.send(Method::GET, &at_globex, &Manners::default(), |request| request).await;
+    assert_eq!(other.status, 200, "another tenant has places of its own");
+    // A stream that nobody reads any more gives its place to the one who waits.
+    drop(streams.pop());
+    assert_eq!(waiting.await.status(), 200);
+}
+
+#[tokio::test]
+async fn nobody_waits_for_a_place_for_longer_than_that() {
+    let extra = "[gateway.api.gate]\nat_once = 1\nwaiting = 9\nwait_ms = 300\n".to_owned();
+    let replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
+    let [(acme, at_acme), _] = two_companies(&replicas).await;
+    let cookies = acme.cookies_for(&Url::parse(&at_acme).unwrap());
+    let client = http();
+    let report = format!("{}/scanner/api/v2/tasks/t1/report", replicas.all[0].url);
+    let mut stream = client.get(&report).header("cookie", &cookies).send().await.unwrap();
+    assert!(stream.chunk().await.unwrap().is_some());
+    for _ in 0..2 {
+        refused(ask(&client, &replicas.all[0].url, "", &[("cookie", &cookies)]).await, StatusCode::SERVICE_UNAVAILABLE).await;
+    }
+    assert_eq!(replicas.service.desk().calls.len(), 1);
+    drop(stream);
+    eventually("the place", async || {
+        (ask(&client, &replicas.all[0].url, "", &[("cookie", &cookies)]).await.status() == 200).then_some(())
+    })
+    .await;
+}
