@@ -95,7 +95,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::route_table::TABLE;
-    use super::*;
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
