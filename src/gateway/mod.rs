@@ -20,8 +20,6 @@ use std::net::{SocketAddr, TcpListener};
 
 use tokio::sync::oneshot;
 
-#[doc(hidden)]
-pub use self::cache::fuzzing;
 use self::operations::MetricsPage;
 use self::services::health::Health;
 use self::services::pace::Breakers;
@@ -29,6 +27,15 @@ pub use self::trails::{TrailError, TrailReport};
 use crate::config::gateway::Gateway as Settings;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
+
+/// What the fuzz targets in `tests/fuzz` call.
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use super::cache::fuzzing::cache_key;
+    pub use super::domain::fuzzing::{headers, path};
+    pub use super::services::api::fuzzing::upload;
+    pub use super::session::fuzzing::cookies;
+}
 
 /// The gateway.
 pub struct Gateway;

@@ -12,6 +12,7 @@ mod architecture;
 mod browser;
 mod commands;
 mod contract;
+mod fuzz_targets;
 mod gateway;
 mod idp;
 mod journey;

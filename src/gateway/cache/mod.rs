@@ -8,7 +8,7 @@ mod asking;
 mod canonical;
 mod epochs;
 mod flight;
-pub mod fuzzing;
+pub(in crate::gateway) mod fuzzing;
 mod kept;
 mod key;
 mod policy;

@@ -63,10 +63,13 @@ pub(in crate::gateway) fn decide(method: &str, path: &str, additions: bool) -> D
     };
     let candidates = || TABLE.iter().filter(|row| row.under == under && (additions || !row.is_addition));
     // A fixed path stands before a pattern that matches it, whatever its method.
-    let Some(pattern) = candidates().find(|row| matches(row.path, rest)).map(|row| row.path) else {
-        return Decision::Unknown;
-    };
-    let same_path = || candidates().filter(|row| row.path == pattern);
+    let pattern = |path: &str| candidates().find(|row| matches(row.path, path)).map(|row| row.path);
+    let decoded = percent_decode_str(rest).decode_utf8_lossy();
+    let Some(found) = pattern(rest) else { return Decision::Unknown };
+    if pattern(&decoded) != Some(found) {
+        return Decision::Ambiguous("The path holds an encoded word that means something else when it is not encoded.");
+    }
+    let same_path = || candidates().filter(|row| row.path == found);
     let (verb, is_head) = match method {
         "GET" => (Verb::Get, false),
         "HEAD" => (Verb::Get, true),
@@ -211,6 +214,8 @@ mod tests {
             "/scanner/api/v1/tasks/%2",
             "/scanner/api/v1/tasks/a b",
             "/scanner/api/v1/tasks/%0d%0aX:1",
+            "/scanner/api/v1/tasks/%73earch",
+            "/scanner/api/v1/tasks/1/results/sta%74",
         ] {
             assert_eq!(name("GET", path), "ambiguous", "{path}");
         }

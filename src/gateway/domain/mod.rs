@@ -18,6 +18,7 @@ pub(in crate::gateway) mod filter;
 pub(in crate::gateway) mod finding;
 pub(in crate::gateway) mod finding_filter;
 pub(in crate::gateway) mod forwarding;
+pub(in crate::gateway) mod fuzzing;
 pub(in crate::gateway) mod group;
 pub(in crate::gateway) mod identity;
 pub(in crate::gateway) mod masking;

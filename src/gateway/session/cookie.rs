@@ -75,21 +75,35 @@ impl Sessions {
     }
 }
 
+/// The name in a pair of a `Cookie` header, and the pair without the space around it. `None` for what browsers do not send of
+/// ours: a name in percent signs or with odd white space would be read as another one, whose `__Host-` prefix no browser
+/// looked at, so that a neighbour under the same domain could set it.
+fn named(pair: &[u8]) -> Option<(&str, &str)> {
+    let text = std::str::from_utf8(pair.trim_ascii()).ok().filter(|text| text.is_ascii())?;
+    let (name, _) = text.split_once('=')?;
+    name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'%').then_some((name, text))
+}
+
+fn pairs(line: &HeaderValue) -> impl Iterator<Item = &[u8]> {
+    line.as_bytes().split(|byte| *byte == b';')
+}
+
+/// The first cookie of this name that can be read: what the portal reads behind [`tidy`], without changing anything.
+pub(super) fn find<'h>(headers: &'h HeaderMap, name: &str) -> Option<Cookie<'h>> {
+    let mut all = headers.get_all(header::COOKIE).flat_map(pairs).filter_map(named);
+    all.find_map(|(own, text)| if own == name { Cookie::parse_encoded(text).ok() } else { None })
+}
+
 /// Takes out of a request what is no cookie. One odd pair, set by some neighbour under the same domain, would otherwise
-/// make all of them unreadable and sign the user out.
+/// make all of them unreadable and sign the user out, or stand for one of ours.
 pub(super) fn tidy(headers: &mut HeaderMap) {
-    let readable = |pair: &[u8]| {
-        let text = std::str::from_utf8(pair).ok()?.trim().to_owned();
-        Cookie::parse_encoded(text.as_str()).ok()?;
-        Some(text)
-    };
+    let readable = |pair| named(pair).map(|(_, text)| text).filter(|text| Cookie::parse_encoded(*text).is_ok());
     let lines: Vec<HeaderValue> = headers.get_all(header::COOKIE).cloned().collect();
-    let pairs: Vec<Option<String>> =
-        lines.iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';').map(readable)).collect();
-    if pairs.iter().all(Option::is_some) {
+    let all = || lines.iter().flat_map(pairs).map(readable);
+    if all().all(|pair| pair.is_some()) {
         return;
     }
-    let kept: Vec<String> = pairs.into_iter().flatten().collect();
+    let kept: Vec<&str> = all().flatten().collect();
     match HeaderValue::from_str(&kept.join("; ")) {
         Ok(line) if !kept.is_empty() => headers.insert(header::COOKIE, line),
         _ => headers.remove(header::COOKIE),
@@ -218,6 +232,26 @@ impl Signer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_no_browser_checked_is_none_of_ours() {
+        for (line, found) in [
+            ("a=1; __Host-cardea=x", Some("x")),
+            ("\u{e4}=\u{f6}; __Host-cardea=%41", Some("A")),
+            ("__%48ost-cardea=evil; __Host-cardea=x", Some("x")),
+            ("%5f_Host-cardea=evil", None),
+            ("\u{2003}__Host-cardea=evil", None),
+            ("\u{a0}__Host-cardea=evil;\t__Host-cardea=x", Some("x")),
+            ("__Host-cardea =evil", None),
+            ("__Host-cardea=%ff; __Host-cardea=x", Some("x")),
+            ("__host-cardea=evil; __Host-cardea", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.append(header::COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap());
+            assert_eq!(find(&headers, "__Host-cardea").as_ref().map(Cookie::value), found, "{line}");
+            super::super::fuzzing::cookies(line.as_bytes());
+        }
+    }
 
     #[test]
     fn name_and_secure_must_fit_together() {

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::cookie::Cookie;
-use actix_web::http::header::{COOKIE, HeaderMap};
+use actix_web::http::header::HeaderMap;
 
-use super::cookie::Signer;
+use super::cookie::{self, Signer};
 use super::ending::Tether;
 use super::portal::SignedIn;
 use super::records::Records;
@@ -77,10 +77,7 @@ impl Glances {
     }
 
     fn cookie<'h>(&self, headers: &'h HeaderMap) -> Option<Cookie<'h>> {
-        let name = self.signer.name();
-        let pairs = headers.get_all(COOKIE).filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(';'));
-        let mut named = pairs.map(str::trim).filter(|pair| pair.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')));
-        named.find_map(|pair| Cookie::parse_encoded(pair).ok())
+        cookie::find(headers, self.signer.name())
     }
 }
 

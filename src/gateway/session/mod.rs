@@ -11,6 +11,7 @@ mod copies;
 mod ending;
 mod flight;
 mod flows;
+pub(in crate::gateway) mod fuzzing;
 mod glance;
 mod landing;
 mod layer;

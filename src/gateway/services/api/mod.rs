@@ -5,6 +5,7 @@
 //! kept? -> a place at the service -> the breaker -> the call, once more with another credential after 401.
 
 mod caller;
+pub(in crate::gateway) mod fuzzing;
 mod reply;
 mod sending;
 mod upload;

@@ -121,8 +121,9 @@ impl Form {
     fn head<'d>(&mut self, data: &'d [u8]) -> Result<Option<&'d [u8]>, Cut> {
         // Without any header the blank line stands first.
         let found = if data.starts_with(b"\r\n") { Some((0, 2)) } else { find(data, b"\r\n\r\n").map(|end| (end, end + 4)) };
-        let Some((end, behind)) = found else {
-            return if data.len() > LONGEST_HEAD { Err(Cut::Unreadable) } else { Ok(self.wait(data)) };
+        // The same for a head that comes at once and one that comes byte by byte.
+        let Some((end, behind)) = found.filter(|(_, behind)| *behind <= LONGEST_HEAD) else {
+            return if data.len() >= LONGEST_HEAD { Err(Cut::Unreadable) } else { Ok(self.wait(data)) };
         };
         let head = String::from_utf8_lossy(data.get(..end).unwrap_or_default()).to_ascii_lowercase();
         let is_file = head.lines().any(|line| {
