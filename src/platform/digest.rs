@@ -1,7 +1,5 @@
 //! Hashes and their text forms.
 
-use std::fmt::Write as _;
-
 use aws_lc_rs::digest::{Context, SHA256, digest};
 use aws_lc_rs::hmac;
 use subtle::ConstantTimeEq as _;
@@ -21,10 +19,13 @@ pub fn keyed(key: &[u8], data: &[u8]) -> [u8; 32] {
 /// Lower-case hexadecimal text.
 #[must_use]
 pub fn hex(data: &[u8]) -> String {
-    data.iter().fold(String::with_capacity(data.len() * 2), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    let mut out = String::with_capacity(data.len() * 2);
+    for byte in data {
+        out.push(digit(byte >> 4));
+        out.push(digit(byte & 0xf));
+    }
+    out
 }
 
 /// Equality that takes the same time wherever the difference is. Lengths are not hidden.

@@ -8,6 +8,7 @@
 mod answer;
 mod body;
 mod caller;
+mod meters;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use tracing::Instrument as _;
 
 use self::answer::Refusal;
 use self::caller::Recognised;
+use self::meters::Meters;
 use super::error::WebError;
 use super::listener::Peer;
 use super::middleware::csrf::Guard;
@@ -58,6 +60,7 @@ struct Worker {
     parts: ApiParts,
     glances: Glances,
     proxy: Proxy,
+    meters: Meters,
 }
 
 /// What is known of a request before anybody is recognised.
@@ -72,7 +75,8 @@ pub(super) struct Begun {
 /// The routes of one worker.
 pub(in crate::gateway) fn routes(parts: ApiParts) -> impl FnOnce(&mut ServiceConfig) {
     move |config| {
-        let worker = Worker { glances: parts.sessions.glances(), proxy: Proxy::new(parts.proxy.clone()), parts };
+        let (glances, proxy) = (parts.sessions.glances(), Proxy::new(parts.proxy.clone()));
+        let worker = Worker { glances, proxy, meters: Meters::default(), parts };
         let worker = Data::new(worker);
         for start in [paths::PREFIX, "/biz"] {
             config.service(web::scope(start).app_data(worker.clone()).default_service(web::to(call)));
@@ -101,7 +105,7 @@ async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>)
         let mut answer = outcome.unwrap_or_else(|refusal| refusal.answer(&begun));
         answer::finish(&mut answer, &begun);
         let (status, took) = (answer.status(), started.elapsed());
-        measure(operation, &method, status.as_str(), took);
+        worker.meters.measure(operation, &method, status, took);
         let caller = &*begun.visit.network;
         tracing::info!(%method, operation, status = status.as_u16(), took_ms = took.as_millis(), caller, "answered");
         answer
@@ -205,20 +209,6 @@ fn admitted(begun: &Begun, site: &Site, caller: &Caller, worker: &Worker) -> Res
         Verdict::Admitted(quota) => Ok(quota),
         Verdict::Refused { quota, retry_after } => Err(Refusal::too_often(quota, retry_after)),
     }
-}
-
-fn measure(operation: &'static str, method: &Method, status: &str, took: Duration) {
-    let method = match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PATCH => "PATCH",
-        // A method may be any word.
-        _ => "other",
-    };
-    let labels = [("route", operation.to_owned()), ("method", method.to_owned()), ("status", status.to_owned())];
-    metrics::counter!("cardea_http_requests_total", &labels).increment(1);
-    metrics::histogram!("cardea_http_request_seconds", "route" => operation, "method" => method).record(took);
 }
 
 /// The header that carries the id of a request to its caller.
