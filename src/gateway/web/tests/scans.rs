@@ -252,6 +252,7 @@ fn the_first_page_counts_what_runs_and_what_is_open() {
 #[test]
 fn a_session_whose_token_is_no_good_goes_to_the_provider_and_not_in_circles() {
     let bench = Bench::new();
+    *bench.service.tasks.lock().unwrap() = vec![task(0, "RUNNING")];
     bench.service.refuses.store(true, Ordering::SeqCst);
     let away = bench.get("/tasks?page=2");
     assert_eq!((away.status, away.header("location").as_str()), (303, "/auth/login?again=1&return_to=%2Ftasks%3Fpage%3D2"));
