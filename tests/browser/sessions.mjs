@@ -3,7 +3,7 @@
 import { startDemo } from './demo.mjs';
 import { launch, Watch } from './chromium.mjs';
 import { look } from './look.mjs';
-import { signIn } from './signin.mjs';
+import { signIn, signOut } from './signin.mjs';
 
 const [binary] = process.argv.slice(2);
 if (!binary) throw new Error('usage: node sessions.mjs BINARY');
@@ -69,6 +69,48 @@ try {
   // Ended by another: the next page is the sign-in.
   const response = await bob.request.get(`${portal}/session`, { headers: { accept: 'application/json' } });
   if (response.status() !== 401) watch.note(`the ended session answers ${response.status()}`);
+  // A button on a page whose session was signed out in another tab says so, and leads back to its page.
+  const left = await at('alice');
+  await left.getByRole('link', { name: 'your sessions' }).click();
+  const others = left.getByRole('button', { name: 'End all others' });
+  await others.waitFor();
+  const tab = await left.context().newPage();
+  await tab.goto(`${portal}/tasks`);
+  await signOut(tab);
+  await others.click();
+  await left.getByRole('heading', { name: 'Please sign in' }).waitFor();
+  await left.getByText('Nothing was changed.').waitFor();
+  await look(left, 'form-after-the-end', watch, { folder: 'sessions' });
+  await left.getByRole('link', { name: 'Sign in' }).click();
+  await left.getByLabel('Name').fill(user('alice').name);
+  await left.getByLabel('Password').fill(user('alice').password);
+  await left.getByRole('button', { name: 'Sign in' }).click();
+  await left.getByRole('heading', { name: 'Your sessions' }).waitFor();
+  // A second click, here in another tab, finds nothing left and claims no success.
+  await others.waitFor();
+  const second = await left.context().newPage();
+  await second.goto(`${portal}/account/sessions`);
+  await others.click();
+  await left.getByText('The sessions have ended').waitFor();
+  await second.getByRole('button', { name: 'End all others' }).click();
+  await second.getByText('There was nothing to end any more.').waitFor();
+  await look(second, 'own-sessions-nothing', watch, { folder: 'sessions', quick: true });
+  if ((await second.locator('.note.good').count()) > 0) watch.note('a second click is shown as a success');
+  // A file on its way, without script.
+  const plain = await at('alice', { javaScriptEnabled: false });
+  await plain.goto(`${portal}/tasks/new`);
+  await plain.getByRole('button', { name: 'Begin' }).click();
+  const file = plain.locator('input[type=file]').first();
+  await file.setInputFiles({ name: 'shop.jar', mimeType: 'application/java-archive', buffer: Buffer.alloc(4_000_000, 7) });
+  const step = new URL(plain.url()).pathname;
+  const again = await plain.context().newPage();
+  await again.goto(portal);
+  await signOut(again);
+  await plain.getByRole('button', { name: 'Upload the file' }).click();
+  await plain.getByText('Nothing was changed.').waitFor();
+  const way = await plain.getByRole('main').getByRole('link', { name: 'Sign in' }).getAttribute('href');
+  if (way !== `/auth/login?return_to=${encodeURIComponent(step)}`) watch.note(`the way back leads to ${way}`);
+
   watch.expect(403);
   const member = await at('bob');
   await member.goto(`${portal}/admin/sessions`);

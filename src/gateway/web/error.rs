@@ -33,7 +33,7 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) retry_after: Option<u64>,
     /// For the log only.
     pub(in crate::gateway) cause: Option<Box<str>>,
-    /// Where a browser that has to sign in first is sent; programs get 401.
+    /// Where somebody has to go first: a browser that reads is redirected, a form gets a page with the link, programs get 401.
     pub(in crate::gateway) sign_in: Option<Box<str>>,
     /// Ways on from here, where some are known.
     pub(in crate::gateway) ways: Box<[Way]>,
@@ -47,6 +47,8 @@ pub(in crate::gateway) struct WebError {
 const ABOUT_BLANK: &str = "about:blank";
 /// `type` of a refusal whose cause is gone: the same request, sent once more, is taken.
 const RESEND: &str = "token-refreshed-resend";
+/// After a form that was refused for want of a session, whole: no handler began with it, or what it stored was cut.
+pub(in crate::gateway) const NOTHING_CHANGED: &str = "Nothing was changed. Sign in, then do it once more.";
 
 impl WebError {
     fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
@@ -160,14 +162,15 @@ impl WebError {
     /// Sign in first, then come back to `address` (a complete local sign-in address).
     pub(in crate::gateway) fn sign_in(address: String) -> Self {
         let words = "You are not signed in, or your session has ended.";
+        Self { sign_in: Some(address.into()), ..Self::new(StatusCode::UNAUTHORIZED, "Please sign in", words, NOTHING_CHANGED) }
+    }
+
+    /// The tokens of the session are no good any more. That is found out while a request runs, perhaps not at its first step.
+    fn sign_in_again() -> Self {
         Self {
-            sign_in: Some(address.into()),
-            ..Self::new(
-                StatusCode::UNAUTHORIZED,
-                "Please sign in",
-                words,
-                "Sign in and try again. What you were doing is kept where it was.",
-            )
+            words: "Your company's sign-in page wants a new sign-in, so this could not be finished.".into(),
+            hint: "What you asked for was not done, or not all of it. Sign in, look at how things stand, then go on.",
+            ..Self::sign_in(urls::LOGIN_AGAIN.to_owned())
         }
     }
 
@@ -288,7 +291,7 @@ impl From<Error> for WebError {
                 "Look at the draft as it is now, then make your change once more.",
             ),
             Error::TooLarge(words) => Self::too_large(words),
-            Error::SignIn => Self::sign_in(urls::LOGIN_AGAIN.to_owned()),
+            Error::SignIn => Self::sign_in_again(),
             Error::Resend => Self::resend(),
             Error::Cut(ending) => Self::cut(ending),
             Error::Busy { retry_after } => Self::busy(retry_after),
@@ -321,7 +324,7 @@ impl From<Error> for WebError {
 fn from_upstream(cause: &UpstreamError) -> WebError {
     match &cause.kind {
         Kind::NotFound => WebError::not_found(),
-        Kind::Unauthorized => WebError::sign_in(urls::LOGIN_AGAIN.to_owned()),
+        Kind::Unauthorized => WebError::sign_in_again(),
         Kind::Forbidden => WebError::forbidden("The scanning service does not allow this for your account."),
         Kind::Invalid | Kind::Conflict if cause.text.is_empty() => {
             WebError::bad_request("The scanning service refused the request.")

@@ -14,10 +14,10 @@ use super::context::Context;
 use super::error::WebError;
 use super::site::Site;
 use super::views::View;
-use super::views::layout::{AssetLinks, Chrome, SiteView, UserView};
+use super::views::layout::{AssetLinks, Chrome, News, SiteView, UserView};
 use crate::gateway::session::Portal;
 
-/// The cookie that carries one line of good news over a redirect. Its value is one of [`Flash`].
+/// The cookie that carries one line of news over a redirect. Its value is one of [`Flash`].
 const FLASH_COOKIE: &str = "cardea-news";
 
 /// Origins whose pages this one answer may embed; noted in its extensions, put into its policy by `middleware::headers`.
@@ -100,8 +100,18 @@ impl Flash {
         Self::ALL.iter().find(|(flash, ..)| *flash == self).map_or("", |(_, token, _)| token)
     }
 
-    fn words(token: &str) -> Option<&'static str> {
-        Self::ALL.iter().find(|(_, known, _)| *known == token).map(|(.., words)| *words)
+    fn news(token: &str) -> Option<News> {
+        let (flash, _, words) = Self::ALL.iter().find(|(_, known, _)| *known == token)?;
+        Some(News { words, style: flash.style() })
+    }
+
+    /// How the line looks: nothing is celebrated where nothing was done.
+    const fn style(self) -> &'static str {
+        match self {
+            Self::SessionHadEnded | Self::GroupHadEnded => "",
+            Self::GroupPartlyTerminated => "warn",
+            _ => "good",
+        }
     }
 }
 
@@ -111,7 +121,7 @@ pub(in crate::gateway) struct Page {
     pub(in crate::gateway) site: Arc<Site>,
     /// Asked when the page is made: the role may be found to have changed while the request runs.
     portal: Portal,
-    flash: Option<&'static str>,
+    flash: Option<News>,
 }
 
 impl Page {
@@ -182,7 +192,7 @@ impl FromRequest for Page {
         let Some(site) = context.site.clone() else {
             return ready(Err(WebError::misdirected()));
         };
-        let flash = request.cookie(FLASH_COOKIE).and_then(|cookie| Flash::words(cookie.value()));
+        let flash = request.cookie(FLASH_COOKIE).and_then(|cookie| Flash::news(cookie.value()));
         ready(Ok(Self { context, site, portal: Portal::of(request), flash }))
     }
 }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use reqwest::Method;
+use url::Url;
 
-use crate::support::client::{Browser, Manners};
+use crate::support::client::{Answer, Browser, Manners};
 use crate::support::eventually;
 use crate::support::replicas::{Replicas, Setup};
 
@@ -197,4 +198,100 @@ async fn a_sign_in_ignores_and_ends_the_session_that_was_presented() {
     fixed.sign_in_at(here).await;
     assert_ne!(fixed.cookie("localhost", "cardea"), old.cookie("localhost", "cardea"));
     assert_eq!(old.clone().session(here, "").await.status, 401);
+}
+
+/// A form as the page at `from` sends it.
+async fn sent(browser: &mut Browser, url: &str, from: &str, csrf: &str) -> Answer {
+    let mut manners = Browser::own_manners(url);
+    if !from.is_empty() {
+        manners.headers.push(("referer", from.to_owned()));
+    }
+    browser.post_as(url, &[("csrf", csrf)], &manners).await
+}
+
+/// The answer is a page in the company's frame with words, and with one link to a sign-in, which comes back to a path.
+#[track_caller]
+fn leads_back(answer: &Answer, words: &[&str], back: &str) -> String {
+    let page = answer.text();
+    assert_eq!((answer.status.as_u16(), answer.header("location")), (401, ""), "{}: {page}", answer.url);
+    assert!(page.contains("security portal") && !page.contains("Sign out"), "{page}");
+    for words in words.iter().chain(&["Nothing was changed."]) {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let links = answer.links("href", "/auth/login");
+    let [link] = links.as_slice() else { panic!("not one link to a sign-in: {page}") };
+    let told = Url::parse(link).unwrap();
+    let pairs: Vec<(String, String)> = told.query_pairs().into_owned().collect();
+    assert_eq!(pairs, [("return_to".to_owned(), back.to_owned())], "{}", answer.url);
+    link.clone()
+}
+
+#[tokio::test]
+async fn a_form_sent_after_a_sign_out_in_another_tab_is_told_so_and_led_back_to_its_page() {
+    let replicas = Replicas::embedded().await;
+    let here = &replicas.all[0].url;
+    let mut tab = replicas.signed_in().await;
+    let (csrf, copied) = (tab.csrf(here).await, tab.clone());
+    assert_eq!(tab.post(&format!("{here}/auth/logout"), &[("csrf", &csrf)]).await.status, 303);
+    let before = replicas.service.desk().calls.len();
+    // The browser has no cookie any more; a copy of it has one that is dead.
+    for mut tab in [tab, copied] {
+        for (address, from, back) in [
+            ("/account/sessions/end-others", "/account/sessions", "/account/sessions"),
+            ("/account/sessions/4f/end", "", "/account/sessions"),
+            ("/tasks/new", "/tasks?page=2", "/tasks?page=2"),
+            ("/tasks/new", "", "/tasks/new"),
+            ("/tasks/4f/terminate", "/tasks/4f", "/tasks/4f"),
+            ("/tasks/4f/terminate", "", "/tasks/4f"),
+            ("/tasks/4f/delete", "/tasks/4f/delete", "/tasks/4f/delete"),
+            ("/tasks/new/4f/target", "/tasks/new/4f/target", "/tasks/new/4f/target"),
+            ("/tasks/new/4f/accounts/remove", "", "/tasks/new/4f/accounts"),
+            ("/tasks/new/4f/delete", "", "/tasks/new"),
+            ("/groups/4f/terminate", "/groups/4f", "/groups/4f"),
+            ("/shares", "/shares/new?task=4f", "/shares/new?task=4f"),
+            ("/shares/4f/end", "/shares", "/shares"),
+            ("/admin/keys", "/admin/keys", "/admin/keys"),
+            ("/admin/keys/4f/remove", "", "/admin/keys"),
+            ("/admin/sessions/people/4f/end", "/admin/sessions?q=bo", "/admin/sessions?q=bo"),
+            // No page of ours that a sign-in returns to.
+            ("/admin/keys", "/auth/signed-out", "/admin/keys"),
+            ("/uploads", "", "/"),
+        ] {
+            let from = if from.is_empty() { String::new() } else { format!("{here}{from}") };
+            let answer = sent(&mut tab, &format!("{here}{address}"), &from, &csrf).await;
+            leads_back(&answer, &["Please sign in", "You are not signed in, or your session has ended."], back);
+        }
+        // What the browser says of the page before is no way out.
+        for from in ["https://evil.example/tasks", &format!("{here}.evil.example/"), &format!("{here}//evil.example/tasks")] {
+            let answer = sent(&mut tab, &format!("{here}/shares/4f/end"), from, &csrf).await;
+            leads_back(&answer, &[], "/shares");
+        }
+        let read = tab.get(&format!("{here}/account/sessions")).await;
+        assert_eq!(read.location().unwrap().query(), Some("return_to=%2Faccount%2Fsessions"), "what is read is redirected");
+        let answer = sent(&mut tab, &format!("{here}/account/sessions/end-others"), "", &csrf).await;
+        let after = tab.open(&leads_back(&answer, &[], "/account/sessions")).await;
+        assert!(after.status == 200 && after.url.path() == "/account/sessions", "{}", after.text());
+    }
+    assert_eq!(replicas.service.desk().calls.len(), before, "nothing of it reached the service");
+}
+
+#[tokio::test]
+async fn a_form_of_a_session_that_another_ended_is_told_who_did_and_that_nothing_was_changed() {
+    let replicas = Replicas::embedded().await;
+    let here = &replicas.all[0].url;
+    let (mut tab, mut other) = (replicas.signed_in().await, replicas.signed_in().await);
+    let csrf = tab.csrf(here).await;
+    let token = other.csrf(here).await;
+    assert_eq!(other.post(&format!("{here}/account/sessions/end-others"), &[("csrf", &token)]).await.status, 303);
+    let answer = sent(&mut tab, &format!("{here}/tasks/4f/delete"), &format!("{here}/tasks/4f/delete"), &csrf).await;
+    let words = ["Your session was ended", "You ended this session from another one."];
+    leads_back(&answer, &words, "/tasks/4f/delete");
+    // Who only reads is told the same, without a word about changes.
+    let read = tab.get(&format!("{here}/tasks?page=2")).await;
+    assert!(
+        read.status == 401 && read.text().contains(words[1]) && !read.text().contains("Nothing was changed"),
+        "{}",
+        read.text()
+    );
+    assert!(read.link("href", "/auth/login").ends_with("?return_to=%2Ftasks%3Fpage%3D2"));
 }

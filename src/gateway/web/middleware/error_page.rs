@@ -1,5 +1,7 @@
 //! Every refusal becomes a page for people or a problem document (RFC 9457) for programs; its cause is logged once.
 
+use std::iter::successors;
+
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue, REFERER};
@@ -7,9 +9,10 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, HttpRequest, HttpResponse};
 
+use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::session::{Portal, SignedIn};
 use crate::gateway::web::context::{Context, is_public};
-use crate::gateway::web::error::{Told, WebError, see_other};
+use crate::gateway::web::error::{NOTHING_CHANGED, Told, WebError, see_other};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::View as _;
 use crate::gateway::web::views::errors::{ErrorPage, Link};
@@ -83,14 +86,8 @@ fn needs_words<B>(answer: &ServiceResponse<B>) -> bool {
 
 fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
     let navigates = wants_page(request);
-    if let (Some(address), true) = (&failure.sign_in, navigates && !failure.explains) {
-        let readable = matches!(*request.method(), Method::GET | Method::HEAD);
-        let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        let address = match &**address {
-            urls::LOGIN if readable => urls::login(back),
-            urls::LOGIN_AGAIN if readable => format!("{}&{}", urls::LOGIN_AGAIN, urls::pair("return_to", back)),
-            other => other.to_owned(),
-        };
+    let redirects = navigates && !failure.explains && (is_readable(request) || is_public(request));
+    if let Some(address) = sign_in(request, failure).filter(|_| redirects) {
         return see_other(&address);
     }
     let mut answer = HttpResponse::build(failure.status);
@@ -115,6 +112,30 @@ fn wants_page(request: &HttpRequest) -> bool {
     }
 }
 
+fn is_readable(request: &HttpRequest) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD)
+}
+
+/// Where somebody signs in to go on. Only what is read is redirected there: the way leads over the provider, and our own policy
+/// (`form-action`) lets no answer to a form lead to another origin. Browsers then drop it without a word, so whoever sent a form
+/// gets a page with the link. Recipients of a share have their door, a page of ours.
+fn sign_in(request: &HttpRequest, failure: &WebError) -> Option<String> {
+    let address = failure.sign_in.as_deref()?;
+    if ![urls::LOGIN, urls::LOGIN_AGAIN].contains(&address) {
+        return Some(address.to_owned());
+    }
+    let back = if is_readable(request) {
+        request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned()
+    } else {
+        page_before(request).into()
+    };
+    Some(if address == urls::LOGIN {
+        urls::login(&back)
+    } else {
+        format!("{}&{}", urls::LOGIN_AGAIN, urls::pair("return_to", &back))
+    })
+}
+
 /// The page of ours a form was on, without script or memory: as the browser says.
 fn form_page(request: &HttpRequest, origin: &str) -> Option<String> {
     let referer = request.headers().get(REFERER)?.to_str().ok()?;
@@ -122,26 +143,40 @@ fn form_page(request: &HttpRequest, origin: &str) -> Option<String> {
     (path.starts_with('/') && !path.starts_with("//")).then(|| path.to_owned())
 }
 
-fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
-    let context = Context::of(request);
-    let public = is_public(request);
-    let user = if public { None } else { request.extensions().get::<Reader>().map(|reader| reader.0.clone()) };
-    let site = context.site.as_ref();
+/// Where a sign-in leads after a form: the page it was on; where the browser does not say, or a sign-in does not return there,
+/// the nearest one at or above the address the form was sent to.
+fn page_before(request: &HttpRequest) -> ReturnTo {
+    let told = form_page(request, &Context::of(request).origin);
+    let above = successors(Some(request.path()), |path| path.rsplit_once('/').map(|(above, _)| above));
+    let mut pages = told.as_deref().into_iter().chain(above).filter_map(ReturnTo::parse);
+    pages.find(|page| page.allowed(urls::RETURN_TARGETS)).unwrap_or_else(ReturnTo::home)
+}
+
+fn links(request: &HttpRequest, failure: &WebError, context: &Context) -> Vec<Link> {
     let mut links: Vec<Link> = failure.ways.iter().map(|(label, href)| Link { label, href: href.clone() }).collect();
-    let readable = matches!(*request.method(), Method::GET | Method::HEAD);
-    if failure.status == StatusCode::SERVICE_UNAVAILABLE && readable {
+    let readable = is_readable(request);
+    if let Some(href) = sign_in(request, failure) {
+        links.push(Link { label: "Sign in", href });
+    } else if failure.status == StatusCode::SERVICE_UNAVAILABLE && readable {
         let here = request.uri().path_and_query().map_or("/", |path| path.as_str());
         links.push(Link { label: "Load this page again", href: here.to_owned() });
     } else if let (true, Some(href)) = (links.is_empty() && !readable, form_page(request, &context.origin)) {
         links.push(Link { label: "Back to the page", href });
     }
-    if failure.status == StatusCode::UNAUTHORIZED && !failure.resends {
-        let back = request.uri().path_and_query().filter(|_| readable);
-        links.push(Link { label: "Sign in", href: back.map_or(urls::LOGIN.to_owned(), |path| urls::login(path.as_str())) });
-    }
-    if site.is_some() && !public {
+    if context.site.is_some() && !is_public(request) {
         links.push(Link { label: "Home", href: urls::HOME.to_owned() });
     }
+    links
+}
+
+fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
+    let context = Context::of(request);
+    let public = is_public(request);
+    let links = links(request, failure, &context);
+    let signs_in = failure.sign_in.is_some();
+    let reader = request.extensions().get::<Reader>().map(|reader| reader.0.clone());
+    let user = reader.filter(|_| !public && !signs_in);
+    let site = context.site.as_ref();
     ErrorPage {
         chrome: Chrome {
             title: failure.title.to_owned(),
@@ -152,12 +187,13 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
             user: user.as_ref().map(|user| UserView::of(&user.principal)),
             request_id: context.request_id,
             flash: None,
-            // While the store is away nobody can sign in, and whoever is signed in still is.
-            offers_sign_in: site.is_some() && !public && failure.status != StatusCode::SERVICE_UNAVAILABLE,
+            // While the store is away nobody can sign in, and whoever is signed in still is. A link of the page itself knows
+            // the way back.
+            offers_sign_in: site.is_some() && !public && !signs_in && failure.status != StatusCode::SERVICE_UNAVAILABLE,
         },
         title: failure.title,
         words: &failure.words,
-        hint: failure.hint,
+        hint: if failure.explains && !is_readable(request) { NOTHING_CHANGED } else { failure.hint },
         retry_after: failure.retry_after,
         links,
     }

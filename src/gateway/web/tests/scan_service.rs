@@ -164,6 +164,9 @@ async fn create(body: web::Json<Value>, service: Data<Service>) -> HttpResponse 
 }
 
 async fn change(request: HttpRequest, body: web::Json<Value>, service: Data<Service>) -> HttpResponse {
+    if service.refuses.load(Ordering::SeqCst) {
+        return HttpResponse::Unauthorized().json(json!({"message": "no"}));
+    }
     let ids = body["taskIds"].as_array().unwrap();
     let mut tasks = service.tasks.lock().unwrap();
     if request.path().ends_with("/delete") {

@@ -252,11 +252,19 @@ fn the_first_page_counts_what_runs_and_what_is_open() {
 #[test]
 fn a_session_whose_token_is_no_good_goes_to_the_provider_and_not_in_circles() {
     let bench = Bench::new();
+    *bench.service.tasks.lock().unwrap() = vec![task(0, "RUNNING")];
     bench.service.refuses.store(true, Ordering::SeqCst);
     let away = bench.get("/tasks?page=2");
     assert_eq!((away.status, away.header("location").as_str()), (303, "/auth/login?again=1&return_to=%2Ftasks%3Fpage%3D2"));
     let provider = bench.get(&away.header("location")).header("location");
     assert!(provider.starts_with("http://127.0.0.1:9/oauth/authorize?"), "{provider}");
+    // A form is not redirected there: browsers let no answer to one lead to another origin.
+    let told = bench.post("/tasks/t0/terminate", "");
+    let page = told.text();
+    assert_eq!((told.status, told.header("location").as_str()), (401, ""), "{page}");
+    assert!(page.contains("a new sign-in") && page.contains("not done, or not all of it"), "{page}");
+    assert!(page.contains("href=\"/auth/login?again=1&#38;return_to=%2Ftasks%2Ft0\">Sign in</a>"), "{page}");
+    assert!(page.matches("/auth/login").count() == 1 && !page.contains("Sign out"), "{page}");
     // Without need the provider is left alone.
     assert_eq!(bench.get("/auth/login?return_to=%2Ftasks").header("location"), "/tasks");
 }

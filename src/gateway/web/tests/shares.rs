@@ -1,5 +1,7 @@
 //! The owner's side.
 
+use std::time::Duration;
+
 use super::bench::{Bench, Browser};
 
 #[actix_web::test]
@@ -40,6 +42,26 @@ async fn a_share_is_made_once_and_shows_its_link_and_code_once() {
     again.is_clean();
     assert!(again.body.contains("already created") && !again.body.contains(&code[..4]));
     assert_eq!(bench.fake.lock().unwrap().shares.len(), 1);
+}
+
+#[actix_web::test]
+async fn a_form_of_a_session_that_ran_out_is_a_page_with_a_way_back_and_shares_nothing() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let mut alice = Browser::new("acme.example");
+    alice.get(&portal, "/test/sign-in/alice/member").await;
+    let new = alice.get(&portal, "/shares/new?task=t1").await;
+    let (csrf, once) = (new.field("csrf"), new.field("once"));
+    bench.clock.advance(Duration::from_mins(31));
+    let form = [("csrf", csrf.as_str()), ("once", once.as_str()), ("task", "t1"), ("what", "report"), ("code", "none")];
+    let told = alice.post(&portal, "/shares", &form).await;
+    told.is_clean();
+    assert_eq!((told.status.as_u16(), told.header("location").as_str()), (401, ""), "{}", told.body);
+    assert!(told.body.contains("Nothing was changed") && told.body.contains("acme &#38; Sons"), "{}", told.body);
+    // Nobody said which page the form was on; the list of shares is the nearest.
+    assert!(told.body.contains("href=\"/auth/login?return_to=%2Fshares\""), "{}", told.body);
+    assert!(bench.fake.lock().unwrap().shares.is_empty());
+    assert_eq!(alice.get(&portal, "/shares").await.status, 303, "a page is still redirected");
 }
 
 #[actix_web::test]

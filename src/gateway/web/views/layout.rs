@@ -14,7 +14,7 @@ pub(in crate::gateway) struct Chrome {
     /// Token for the forms of the page; empty without a session.
     pub(in crate::gateway) csrf: String,
     pub(in crate::gateway) request_id: String,
-    pub(in crate::gateway) flash: Option<&'static str>,
+    pub(in crate::gateway) flash: Option<News>,
     pub(in crate::gateway) offers_sign_in: bool,
 }
 
@@ -22,6 +22,14 @@ impl Chrome {
     pub(in crate::gateway) fn is_in(&self, part: &str) -> bool {
         self.part == part
     }
+}
+
+/// One line about what was done before this page.
+#[derive(Clone, Copy)]
+pub(in crate::gateway) struct News {
+    pub(in crate::gateway) words: &'static str,
+    /// A modifier of the class `note`: `good`, `warn`, or nothing for a line that is neither.
+    pub(in crate::gateway) style: &'static str,
 }
 
 /// The company a page speaks for.
