@@ -33,7 +33,7 @@ fn the_seeds_of_every_target_are_no_findings() {
         for seed in seeds {
             assert!(seed.len() <= 4096, "a seed of {name} is too long to begin with");
             // Cut short they are something else.
-            for end in 0..=seed.len() {
+            for end in (0..seed.len()).step_by(1 + seed.len() / 8).chain([seed.len()]) {
                 target(&seed[..end]);
             }
         }

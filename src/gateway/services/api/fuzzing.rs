@@ -21,7 +21,10 @@ const MOST: usize = 24 << 10;
 /// the findings.
 pub fn upload(bytes: &[u8]) {
     let Some((choice, rest)) = bytes.split_first() else { return };
-    drop(boundary(&String::from_utf8_lossy(rest)));
+    let media = String::from_utf8_lossy(rest);
+    if let Some(boundary) = boundary(&media) {
+        assert!(media.contains(&boundary) && (1..=70).contains(&boundary.len()), "a boundary that is not there");
+    }
     as_form(*choice, rest);
     as_file(*choice, rest);
 }

@@ -166,17 +166,21 @@ fn find(data: &[u8], wanted: &[u8]) -> Option<usize> {
     memchr::memmem::find(data, wanted)
 }
 
-/// The boundary that a `Content-Type` names.
+/// The boundary that a `Content-Type` names. `None` also where the service could read another one: two of them, or one with
+/// characters that boundaries do not have (RFC 2046, 5.1.1), a semicolon in quotes for one.
 pub(in crate::gateway) fn boundary(content_type: &str) -> Option<String> {
     let (media, rest) = content_type.split_once(';')?;
     if !media.trim().eq_ignore_ascii_case("multipart/form-data") {
         return None;
     }
-    let value = rest.split(';').find_map(|part| {
+    let mut all = rest.split(';').filter_map(|part| {
         let (name, value) = part.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("boundary").then(|| value.trim().trim_matches('"').to_owned())
-    })?;
-    (1..=70).contains(&value.len()).then_some(value)
+        name.trim().eq_ignore_ascii_case("boundary").then(|| value.trim())
+    });
+    let (value, None) = (all.next()?, all.next()) else { return None };
+    let value = value.strip_prefix('"').map_or(Some(value), |rest| rest.strip_suffix('"'))?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"'()+_,-./:=? ".contains(&byte);
+    ((1..=70).contains(&value.len()) && value.bytes().all(allowed) && !value.ends_with(' ')).then(|| value.to_owned())
 }
 
 #[cfg(test)]
@@ -247,6 +251,17 @@ mod tests {
         assert_eq!(boundary("Multipart/Form-Data; charset=x; Boundary=\"a b\"").as_deref(), Some("a b"));
         for bad in ["multipart/form-data", "multipart/mixed; boundary=a", "multipart/form-data; boundary=", "application/json"] {
             assert_eq!(boundary(bad), None, "{bad}");
+        }
+        for two_readings in [
+            "boundary=a; boundary=b",
+            "boundary=\"a;b\"",
+            "charset=\"; boundary=a\"; boundary=b",
+            "boundary=\"a",
+            "boundary=a\"",
+            "boundary=\"a\\b\"",
+            "boundary=\"a \"",
+        ] {
+            assert_eq!(boundary(&format!("multipart/form-data; {two_readings}")), None, "{two_readings}");
         }
     }
 }
