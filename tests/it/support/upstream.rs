@@ -14,7 +14,7 @@ use super::{eventually, spawn};
 pub(crate) enum Says {
     /// These bytes, once the request is there whole.
     Bytes(Vec<u8>),
-    /// These bytes as soon as the head of the request is there; the body is left unread.
+    /// These bytes as soon as the head of the request is there; what comes of the body is read and left aside.
     AtOnce(Vec<u8>),
     /// These bytes, then those that come.
     Then(Vec<u8>, Arc<tokio::sync::Mutex<mpsc::Receiver<Vec<u8>>>>),
@@ -131,6 +131,7 @@ impl Upstream {
                 Says::Bytes(bytes) => stream.write_all(&bytes).await?,
                 Says::AtOnce(bytes) => {
                     stream.write_all(&bytes).await?;
+                    while stream.read(&mut [0; 4096]).await? > 0 {}
                     return Ok(());
                 }
                 Says::Then(bytes, more) => {
