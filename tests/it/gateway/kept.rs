@@ -62,9 +62,10 @@ async fn a_crowd_asks(replicas: &Replicas) -> usize {
 
 /// So that no answer is over before the last of them has come, however slow the machine is.
 fn long_lived() -> Setup {
-    let extra = "[gateway.cache.task_running]\nfresh_ms = 120000\n".to_owned();
-    Setup { extra, ..Setup::default() }
+    Setup { extra: LONG_LIVED.to_owned(), ..Setup::default() }
 }
+
+const LONG_LIVED: &str = "[gateway.cache.task_running]\nfresh_ms = 120000\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_hundred_polls_at_once_ask_the_service_once_and_over_two_replicas_at_most_twice() {
@@ -251,7 +252,7 @@ impl Rig {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_forbids_it_is_never_kept() {
-    let rig = Rig::new("").await;
+    let rig = Rig::new(LONG_LIVED).await;
     let body = br#"{"taskId":"t1","taskStatus":"SUCCESS"}"#.as_slice();
     let json_type = "content-type: application/json\r\n";
     for (number, line) in [
@@ -319,8 +320,25 @@ async fn while_the_service_is_in_trouble_an_old_answer_is_given_out_and_said_to_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_access_token_that_has_ended_is_shown_what_was_kept_for_it_for_a_moment_only() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    upstream.says([Says::Bytes(upstream::json("200 OK", r#"{"taskId":"t1","taskStatus":"SUCCESS"}"#))]);
+    let ask = async || {
+        let answer = http().get(format!("{}{TASK}", front.base)).bearer_auth("token-of-alice").send().await.unwrap();
+        answer.status().as_u16()
+    };
+    assert_eq!(ask().await, 200);
+    // Nobody here is told of the end of a token; the service knows.
+    upstream.says([Says::Bytes(upstream::json("401 Unauthorized", "{}"))]);
+    eventually("the end of what was kept", async || (ask().await == 401).then_some(())).await;
+    upstream.says([Says::Hangup]);
+    assert_eq!(ask().await, 502, "and trouble does not bring it back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_bearers_are_two_readers_and_so_are_two_languages() {
-    let rig = Rig::new("").await;
+    let rig = Rig::new(LONG_LIVED).await;
     let mut seen = 0;
     for bearer in ["token-of-alice", "token-of-bob"] {
         for language in ["en", "zh"] {
@@ -339,7 +357,7 @@ async fn two_bearers_are_two_readers_and_so_are_two_languages() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn equal_searches_are_one_question_however_their_json_is_written() {
-    let rig = Rig::new("").await;
+    let rig = Rig::new(LONG_LIVED).await;
     let ask = async |body: &'static str| {
         let url = format!("{}/scanner/api/v1/tasks/t1/results/search", rig.front.base);
         let request = rig.client.post(url).bearer_auth("t").header("content-type", "application/json").body(body);
@@ -353,7 +371,7 @@ async fn equal_searches_are_one_question_however_their_json_is_written() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_was_asked_for_before_a_change_is_not_kept_after_it() {
-    let rig = Rig::new("").await;
+    let rig = Rig::new(LONG_LIVED).await;
     let (pieces, more) = mpsc::channel(1);
     let old = br#"{"taskId":"t1","taskStatus":"SUCCESS","note":"before"}"#;
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", old.len());
