@@ -148,6 +148,7 @@ impl<E: StaleOk> Cache<E> {
             (Ok(fetched), _) => {
                 metrics::counter!("cardea_cache_total", "outcome" => "miss").increment(1);
                 let is_over = if question.keep == Keep::Task { says_ended(&fetched) } else { had_ended };
+                let is_over = is_over && !question.is_brief;
                 let came = Came { fetched, asked_at, why, is_over, task, epoch: looked.epoch };
                 Ok(self.settle(flight, question, came).await)
             }

@@ -14,7 +14,8 @@ pub(in crate::gateway) enum Whose<'a> {
     User { key: &'a str, role: Role, generation: u64 },
     /// Everybody who asks with this server key of the tenant, by its id in the vault.
     ServerKey { id: &'a str },
-    /// Whoever holds an access token: a keyed hash of it.
+    /// Whoever holds an access token: a keyed hash of it. Nobody here knows when it ends or whether it was taken back, so what
+    /// a task that has ended found is kept for it for a moment only.
     Token { fingerprint: &'a [u8; 32] },
     /// Asked without a credential.
     Public,
@@ -42,6 +43,8 @@ pub(in crate::gateway) struct Question {
     pub(super) tenant: TenantId,
     pub(super) keep: Keep,
     pub(super) digest: [u8; 32],
+    /// Only the service knows whether whoever asks still may: it is asked again soon.
+    pub(super) is_brief: bool,
     /// The parts, of which those up to `about` say whose task it is.
     parts: Vec<u8>,
     about: usize,
@@ -52,8 +55,9 @@ impl Question {
     pub(in crate::gateway) fn new(asked: &Asked<'_>) -> Self {
         let Asked { tenant, route, .. } = *asked;
         let keep = route.keep;
+        let is_brief = matches!(asked.whose, Whose::Token { .. });
         if keep == Keep::Never {
-            return Self { tenant: tenant.clone(), keep, digest: [0; 32], parts: Vec::new(), about: 0 };
+            return Self { tenant: tenant.clone(), keep, digest: [0; 32], is_brief, parts: Vec::new(), about: 0 };
         }
         let mut parts = Vec::with_capacity(256 + asked.body.len());
         part(&mut parts, b't', tenant.as_str().as_bytes());
@@ -81,7 +85,7 @@ impl Question {
         if let Some(language) = asked.language {
             part(&mut parts, b'l', language.as_bytes());
         }
-        Self { tenant: tenant.clone(), keep, digest: sha256(&parts), parts, about }
+        Self { tenant: tenant.clone(), keep, digest: sha256(&parts), is_brief, parts, about }
     }
 
     /// What the answer is about, where a change can end it.

@@ -2,11 +2,13 @@
 //! that nobody ever gets one that was somebody else's.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
+use tokio::sync::{Mutex, mpsc};
 use url::Url;
 
 use super::refresh::expired;
@@ -14,7 +16,7 @@ use crate::support::client::{Answer, Browser, Manners, http};
 use crate::support::eventually;
 use crate::support::front::Front;
 use crate::support::replicas::{Replicas, Setup};
-use crate::support::upstream::{Says, Upstream, answer, json};
+use crate::support::upstream::{self, Says, Upstream, answer};
 
 const TASK: &str = "/scanner/api/v1/tasks/t1";
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
@@ -60,9 +62,10 @@ async fn a_crowd_asks(replicas: &Replicas) -> usize {
 
 /// So that no answer is over before the last of them has come, however slow the machine is.
 fn long_lived() -> Setup {
-    let extra = "[gateway.cache.task_running]\nfresh_ms = 120000\n".to_owned();
-    Setup { extra, ..Setup::default() }
+    Setup { extra: LONG_LIVED.to_owned(), ..Setup::default() }
 }
+
+const LONG_LIVED: &str = "[gateway.cache.task_running]\nfresh_ms = 120000\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_hundred_polls_at_once_ask_the_service_once_and_over_two_replicas_at_most_twice() {
@@ -249,7 +252,7 @@ impl Rig {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_forbids_it_is_never_kept() {
-    let rig = Rig::new("").await;
+    let rig = Rig::new(LONG_LIVED).await;
     let body = br#"{"taskId":"t1","taskStatus":"SUCCESS"}"#.as_slice();
     let json_type = "content-type: application/json\r\n";
     for (number, line) in [
@@ -275,7 +278,7 @@ async fn what_forbids_it_is_never_kept() {
         }
     }
     for status in ["404 Not Found", "403 Forbidden", "500 Internal Server Error", "206 Partial Content"] {
-        rig.upstream.says([Says::Bytes(json(status, "{}"))]);
+        rig.upstream.says([Says::Bytes(upstream::json(status, "{}"))]);
         let before = rig.upstream.asked().len();
         for time in 1..=2 {
             rig.get("/scanner/api/v1/tasks/other").send().await.unwrap();
@@ -298,9 +301,9 @@ async fn what_forbids_it_is_never_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_service_is_in_trouble_an_old_answer_is_given_out_and_said_to_be_old() {
     let rig = Rig::new("[gateway.cache.task_running]\nfresh_ms = 1\n[gateway.upstream]\nretries = 0\n").await;
-    rig.upstream.says([Says::Bytes(json("200 OK", r#"{"taskId":"t1","taskStatus":"SCANNING"}"#))]);
+    rig.upstream.says([Says::Bytes(upstream::json("200 OK", r#"{"taskId":"t1","taskStatus":"SCANNING"}"#))]);
     assert_eq!(rig.cache_status(TASK).await.0, 200);
-    let bad = |status: &str| Says::Bytes(json(status, "{}"));
+    let bad = |status: &str| Says::Bytes(upstream::json(status, "{}"));
     for says in [Says::Hangup, bad("503 Service Unavailable"), Says::Bytes(b"garbage\r\n\r\n".to_vec())] {
         rig.upstream.says([says]);
         let (status, told) = rig.cache_status(TASK).await;
@@ -317,14 +320,31 @@ async fn while_the_service_is_in_trouble_an_old_answer_is_given_out_and_said_to_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_access_token_that_has_ended_is_shown_what_was_kept_for_it_for_a_moment_only() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    upstream.says([Says::Bytes(upstream::json("200 OK", r#"{"taskId":"t1","taskStatus":"SUCCESS"}"#))]);
+    let ask = async || {
+        let answer = http().get(format!("{}{TASK}", front.base)).bearer_auth("token-of-alice").send().await.unwrap();
+        answer.status().as_u16()
+    };
+    assert_eq!(ask().await, 200);
+    // Nobody here is told of the end of a token; the service knows.
+    upstream.says([Says::Bytes(upstream::json("401 Unauthorized", "{}"))]);
+    eventually("the end of what was kept", async || (ask().await == 401).then_some(())).await;
+    upstream.says([Says::Hangup]);
+    assert_eq!(ask().await, 502, "and trouble does not bring it back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_bearers_are_two_readers_and_so_are_two_languages() {
-    let rig = Rig::new("").await;
+    let rig = Rig::new(LONG_LIVED).await;
     let mut seen = 0;
     for bearer in ["token-of-alice", "token-of-bob"] {
         for language in ["en", "zh"] {
             for _ in 0..2 {
                 let body = format!(r#"{{"taskId":"t1","taskStatus":"SUCCESS","for":"{bearer} {language}"}}"#);
-                rig.upstream.says([Says::Bytes(json("200 OK", &body))]);
+                rig.upstream.says([Says::Bytes(upstream::json("200 OK", &body))]);
                 let request = rig.client.get(format!("{}{TASK}", rig.front.base)).bearer_auth(bearer);
                 let got = request.header("x-user-language", language).send().await.unwrap().text().await.unwrap();
                 assert_eq!(got, body);
@@ -337,7 +357,7 @@ async fn two_bearers_are_two_readers_and_so_are_two_languages() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn equal_searches_are_one_question_however_their_json_is_written() {
-    let rig = Rig::new("").await;
+    let rig = Rig::new(LONG_LIVED).await;
     let ask = async |body: &'static str| {
         let url = format!("{}/scanner/api/v1/tasks/t1/results/search", rig.front.base);
         let request = rig.client.post(url).bearer_auth("t").header("content-type", "application/json").body(body);
@@ -347,4 +367,62 @@ async fn equal_searches_are_one_question_however_their_json_is_written() {
     assert_eq!(ask(r#"{"size":10,"sorts":["severity"]}"#).await, 1);
     assert_eq!(ask(r#"{ "sorts" : ["severity"], "size" : 10 }"#).await, 1);
     assert_eq!(ask(r#"{"size":11,"sorts":["severity"]}"#).await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_was_asked_for_before_a_change_is_not_kept_after_it() {
+    let rig = Rig::new(LONG_LIVED).await;
+    let (pieces, more) = mpsc::channel(1);
+    let old = br#"{"taskId":"t1","taskStatus":"SUCCESS","note":"before"}"#;
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", old.len());
+    let new = r#"{"taskId":"t1","taskStatus":"SUCCESS","note":"after"}"#;
+    let slow = Says::Then(head.into_bytes(), Arc::new(Mutex::new(more)));
+    rig.upstream.says([slow, Says::Bytes(upstream::json("200 OK", "")), Says::Bytes(upstream::json("200 OK", new))]);
+    let first = rig.get(TASK).send();
+    let change = async {
+        rig.upstream.asked_times(1).await;
+        let url = format!("{}/scanner/api/v1/tasks/terminate", rig.front.base);
+        let changed =
+            rig.client.post(url).bearer_auth("token-of-alice").json(&json!({ "taskIds": ["t1"] })).send().await.unwrap();
+        assert_eq!(changed.status(), 200);
+        // Whoever asks after the change does not wait for what was asked before it.
+        assert_eq!(rig.get(TASK).send().await.unwrap().text().await.unwrap(), new);
+        pieces.send(old.to_vec()).await.unwrap();
+    };
+    let (first, ()) = tokio::join!(first, change);
+    assert_eq!(first.unwrap().bytes().await.unwrap(), old.as_slice());
+    for _ in 0..3 {
+        assert_eq!(rig.get(TASK).send().await.unwrap().text().await.unwrap(), new);
+    }
+    assert_eq!(rig.upstream.asked().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_one_whose_question_is_under_way_leaves_those_who_wait_are_answered() {
+    let replicas = Replicas::embedded_with(long_lived()).await;
+    let browser = replicas.signed_in().await;
+    let cookies = browser.cookies_for(&Url::parse(&replicas.all[0].url).unwrap());
+    {
+        let mut desk = replicas.service.desk();
+        (desk.body, desk.latency) = (task("SCANNING", ""), Duration::from_secs(2));
+        desk.calls.clear();
+    }
+    let client = http();
+    let ask = || client.get(format!("{}{TASK}", replicas.all[0].url)).header("cookie", &cookies).send();
+    let waiting = || replicas.service.desk().waiting;
+    let mut first = Box::pin(ask());
+    tokio::select! {
+        answer = &mut first => panic!("{answer:?}"),
+        () = eventually("the question", async || (waiting() == 1).then_some(())) => {}
+    }
+    let others = join_all((0..20).map(|_| ask()));
+    let leave = async {
+        // The others have most likely come; when they have not, they ask for themselves.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        drop(first);
+    };
+    let (others, ()) = tokio::join!(others, leave);
+    assert!(others.into_iter().all(|answer| answer.unwrap().status() == 200));
+    // The service noted the call that was given up, or not; the others made one of their own.
+    assert!(polls(&replicas) <= 2, "{}", polls(&replicas));
 }

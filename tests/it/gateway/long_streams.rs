@@ -205,6 +205,60 @@ async fn a_file_that_is_not_the_announced_one_never_arrives_whole() {
     assert_eq!(send(&hex(&sha256(&content))).await.status(), 200);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_service_says_before_the_body_is_there_is_said_to_the_sender() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    upstream.says([Says::AtOnce(json("403 Forbidden", r#"{"message":"enough"}"#))]);
+    let (sender, body) = fed();
+    let form = Form::new().part("file", Part::stream(body).file_name("large.war"));
+    let upload = http().post(format!("{}{UPLOAD}", front.base)).bearer_auth("t").multipart(form).send();
+    let (answer, sent) = tokio::join!(upload, sender.send(Ok(chunk(0))));
+    sent.unwrap();
+    // The sender still has the other end of its body in its hand.
+    let answer = answer.unwrap();
+    assert_eq!((answer.status().as_u16(), answer.text().await.unwrap().as_str()), (403, r#"{"message":"enough"}"#));
+    drop(sender);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_too_large_is_refused_whether_its_length_is_told_or_not() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, "[gateway.limits]\nupload_bytes = 200000\njson_bytes = 1024\n").await;
+    let bearer = |path: &str| http().post(format!("{}{path}", front.base)).bearer_auth("t");
+    let problem = async |answer: reqwest::Result<Response>| {
+        let answer = answer.unwrap();
+        assert_eq!(answer.status(), 413);
+        let told: Value = answer.json().await.unwrap();
+        assert!(told["success"] == false && told["message"].as_str().unwrap().contains("larger"), "{told}");
+    };
+    let search = |bytes: usize| {
+        let request = bearer("/scanner/api/v1/tasks/search").header("content-type", "application/json");
+        request.body(format!("{{\"projectName\":\"{}\"}}", "x".repeat(bytes)))
+    };
+    assert_eq!(search(900).send().await.unwrap().status(), 200);
+    problem(search(1024).send().await).await;
+    assert_eq!(upstream.asked().len(), 1);
+    // What is told to be too large is not begun.
+    let form = Form::new().part("file", Part::bytes(vec![0; 200_000]).file_name("a.jar"));
+    problem(bearer(UPLOAD).multipart(form).send().await).await;
+    assert_eq!(upstream.asked().len(), 1);
+    let (sender, body) = fed();
+    let form = Form::new().part("file", Part::stream(body).file_name("a.jar"));
+    let feed = async {
+        for number in 0..8 {
+            // It may be refused before all of it was sent.
+            let _ = sender.send(Ok(chunk(number))).await;
+        }
+        drop(sender);
+    };
+    let (answer, ()) = tokio::join!(bearer(UPLOAD).multipart(form).send(), feed);
+    if answer.is_ok() {
+        problem(answer).await;
+    }
+    eventually("the cut at the service", async || upstream.asked().get(1).filter(|asked| asked.is_gone).map(|_| ())).await;
+}
+
 #[tokio::test]
 async fn an_upload_that_stops_moving_is_cut_on_both_sides_and_one_that_crawls_is_not() {
     let extra = "[gateway.limits]\nbody_idle_seconds = 2\n[gateway.upstream]\ntimeout_ms = 1000\n".to_owned();

@@ -12,7 +12,7 @@ use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
 use crate::support::front::Front;
 use crate::support::replicas::{Replicas, Setup};
-use crate::support::upstream::Upstream;
+use crate::support::upstream::{Says, Upstream, json};
 
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
@@ -191,6 +191,20 @@ async fn a_service_that_fails_is_left_alone_for_that_tenant_and_tried_again_by_o
 async fn refused_or_failed(answer: Response) {
     assert_eq!(answer.status(), 503);
     answer.bytes().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tries_anew_have_a_budget_of_their_own() {
+    let upstream = Upstream::start().await;
+    let extra = "[gateway.api.retry]\npercent = 0\nleast = 3\nwindow_seconds = 600\n[gateway.upstream]\nretries = 2\n\
+                 [gateway.api.breaker]\nfailures = 1000\nleast_calls = 1000\n";
+    let front = Front::with(&upstream.base, extra).await;
+    upstream.says([Says::Bytes(json("503 Service Unavailable", "{}"))]);
+    let client = http();
+    for _ in 0..10 {
+        assert_eq!(ask(&client, &front.base, "t", &[]).await.status(), 503);
+    }
+    assert_eq!(upstream.asked().len(), 10 + 3);
 }
 
 #[tokio::test]

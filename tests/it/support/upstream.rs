@@ -14,6 +14,8 @@ use super::{eventually, spawn};
 pub(crate) enum Says {
     /// These bytes, once the request is there whole.
     Bytes(Vec<u8>),
+    /// These bytes as soon as the head of the request is there; what comes of the body is read and left aside.
+    AtOnce(Vec<u8>),
     /// These bytes, then those that come.
     Then(Vec<u8>, Arc<tokio::sync::Mutex<mpsc::Receiver<Vec<u8>>>>),
     /// Nothing; the connection closes.
@@ -121,12 +123,17 @@ impl Upstream {
                 desk.asked.len() - 1
             };
             let says = self.next();
-            if !self.body(&mut stream, &mut buffer, &head, at).await? {
+            if !matches!(says, Says::AtOnce(_)) && !self.body(&mut stream, &mut buffer, &head, at).await? {
                 self.note(at, |asked| asked.is_gone = true);
                 return Ok(());
             }
             match says {
                 Says::Bytes(bytes) => stream.write_all(&bytes).await?,
+                Says::AtOnce(bytes) => {
+                    stream.write_all(&bytes).await?;
+                    while stream.read(&mut [0; 4096]).await? > 0 {}
+                    return Ok(());
+                }
                 Says::Then(bytes, more) => {
                     stream.write_all(&bytes).await?;
                     let mut more = more.lock().await;
