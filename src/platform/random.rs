@@ -1,5 +1,7 @@
 //! The one way to randomness: the operating system's generator, as bytes or as text that fits a URL.
 
+use std::cell::RefCell;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -37,7 +39,23 @@ pub fn id() -> Result<String, Unavailable> {
 /// # Errors
 /// See [`bytes()`].
 pub fn hex_id() -> Result<String, Unavailable> {
-    Ok(hex(&bytes::<16>()?))
+    POOL.with_borrow_mut(|pool| {
+        if pool.len() < ID {
+            pool.clear();
+            pool.extend_from_slice(&bytes::<{ 64 * ID }>()?);
+        }
+        let id = pool.split_off(pool.len().saturating_sub(ID));
+        Ok(hex(&id))
+    })
+}
+
+/// Bytes of an id.
+const ID: usize = 16;
+
+thread_local! {
+    /// Random bytes that were drawn ahead, for ids only: there is one for every request, and asking the system each time costs
+    /// more than the id. Each byte is used once.
+    static POOL: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// `count` random characters of `0-9A-Za-z`, each as likely as any other: 5.95 bits each.

@@ -249,10 +249,14 @@ async function run() {
   await answers(`http://127.0.0.1:${ports.upstream}/`);
   const all = servers(folder, binary).filter(({ name }) => !flags.only || flags.only.split(",").includes(name));
   const scenes = Object.keys(SCENES).filter((key) => !flags.scenes || flags.scenes.split(",").includes(key));
+  let text = "";
   for (let round = 0; round < rounds; round++) {
     for (const server of round % 2 ? [...all].reverse() : all) await visit(server, scenes, round);
+    // After each round: what was measured is not lost with the run.
+    text = report(all, scenes, binary, round + 1);
+    fs.writeFileSync(flags.output, text);
   }
-  return report(all, scenes, binary);
+  console.log(text);
 }
 
 async function visit(server, scenes, round) {
@@ -277,7 +281,7 @@ function note(server, key, result) {
   rows.set(name, [...(rows.get(name) ?? []), result]);
 }
 
-function report(all, scenes, binary) {
+function report(all, scenes, binary, done) {
   const of = (name, key, field) => {
     const list = rows.get(`${name} ${key}`);
     return list && median(list.map((one) => one[field]));
@@ -293,7 +297,7 @@ function report(all, scenes, binary) {
   };
   const out = [
     "# Cost of the gateway beside its peers", "",
-    `Written by \`tests/bench/run\` on ${new Date().toISOString().slice(0, 10)}; medians of ${rounds} interleaved rounds of ${seconds} s.`, "",
+    `Written by \`tests/bench/run\` on ${new Date().toISOString().slice(0, 10)}; medians of ${done} interleaved rounds of ${seconds} s.`, "",
     `Machine: ${os.cpus()[0].model.trim()}, ${os.cpus().length} processors, Linux ${os.release()}; load over the last five minutes ${os.loadavg()[1].toFixed(1)}.  `,
     `${[version("nginx", "-v"), version("haproxy", "-v"), version("apache2", "-v"), `mod_auth_openidc ${version("dpkg-query", "-W", "libapache2-mod-auth-openidc")?.split("\t")[1]}`, version("redis-server", "-v"), version(binary, "--version")].join("; ")}.`, "",
   ];
@@ -314,9 +318,7 @@ function report(all, scenes, binary) {
   for (const { name, about } of all) {
     out.push(`| ${about} | ${of(name, "start", "ms").toFixed(0)} | ${of(name, "idle", "rss").toFixed(1)} | ${of(name, "idle", "pss").toFixed(1)} | ${of(name, "busy", "rss").toFixed(1)} |`);
   }
-  const text = `${out.join("\n")}\n`;
-  fs.writeFileSync(flags.output, text);
-  console.log(text);
+  return `${out.join("\n")}\n`;
 }
 
 process.on("SIGINT", () => process.exit(130));

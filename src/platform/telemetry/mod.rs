@@ -1,10 +1,15 @@
 //! The log: one subscriber per process, text for people or JSON for machines, on standard error. Whoever logs decides what
 //! is logged; secrets cannot be, their type does not print. A panic is logged once, here.
 
+mod line;
+
 use std::panic;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
+
+use self::line::Line;
+use super::panics;
 
 /// How a log line looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +32,11 @@ pub fn start(filter: &str, format: Format) {
     let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
         Format::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-        Format::Json => log.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init(),
+        Format::Json => log.json().event_format(Line).try_init(),
     };
     if started.is_ok() {
         panic::set_hook(Box::new(|info| {
-            if super::panics::is_caught() {
+            if panics::is_caught() {
                 return;
             }
             let place = info.location().map(ToString::to_string).unwrap_or_default();
