@@ -358,7 +358,8 @@ async fn a_trail_that_was_wiped_is_not_called_empty_and_an_empty_file_is_left_as
     let path = replicas.all[0].folder().join("gateway.redb");
     fs::write(&path, b"").unwrap();
     for command in [&["audit", "verify"][..], &["audit", "list"], &["keys", "status"]] {
-        let output = cardea().args(command).args(["--config", "cardea.toml"]).current_dir(replicas.all[0].folder()).output().unwrap();
+        let output =
+            cardea().args(command).args(["--config", "cardea.toml"]).current_dir(replicas.all[0].folder()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{command:?}");
         assert!(text_of(&output).contains("gateway.redb is empty, and no store"), "{}", text_of(&output));
         assert_eq!(fs::metadata(&path).unwrap().len(), 0, "looking makes no store of it");
