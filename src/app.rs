@@ -12,6 +12,7 @@ use url::Url;
 
 use crate::config::{self, Config, Kind, Problems, Sources};
 use crate::demo::{self, Demo, DemoError};
+pub use crate::gateway::{EventFilter, TrailList};
 use crate::gateway::{Gateway, StartError, TrailError};
 use crate::idp::Idp;
 use crate::platform::clock::Clock;
@@ -250,15 +251,20 @@ fn scanner_data(of: &DataOf, environment: Environment) -> Result<PathBuf, Failur
 /// When one is not as it was written, with the same lines; or when one cannot be read.
 pub fn verify_audit(of: &DataOf, tenant: Option<&str>, environment: Environment) -> Result<String, Failure> {
     let report = with_trails(of, environment, async |settings, clock| Gateway::verify_audit(settings, clock, tenant).await)?;
-    if report.is_whole() { Ok(report.to_string()) } else { Err(Failure::Run(format!("an audit trail is broken\n{report}"))) }
+    if report.is_whole() { Ok(report.to_string()) } else { Err(Failure::Run(format!("an audit trail is not whole\n{report}"))) }
 }
 
-/// The newest events of the audit trail of one tenant, or of all, as JSON: one on each line.
+/// The newest events of the audit trail of one tenant, or of all, that pass the filter.
 ///
 /// # Errors
 /// When one cannot be read.
-pub fn list_audit(of: &DataOf, tenant: Option<&str>, last: usize, environment: Environment) -> Result<String, Failure> {
-    with_trails(of, environment, async |settings, clock| Gateway::list_audit(settings, clock, tenant, last).await)
+pub fn list_audit(
+    of: &DataOf,
+    tenant: Option<&str>,
+    (filter, last): (EventFilter<'_>, usize),
+    environment: Environment,
+) -> Result<TrailList, Failure> {
+    with_trails(of, environment, async |settings, clock| Gateway::list_audit(settings, clock, tenant, (filter, last)).await)
 }
 
 fn with_trails<T>(
@@ -273,6 +279,7 @@ fn with_trails<T>(
             Failure::Run(format!("a gateway is running on {}. {END_FIRST}", settings.store.path.display()))
         }
         unknown @ TrailError::UnknownTenant(..) => Failure::Settings(Problems::one("--tenant", unknown.to_string(), "")),
+        unknown @ TrailError::UnknownDeed(..) => Failure::Settings(Problems::one("--deed", unknown.to_string(), "")),
         other => Failure::Run(other.to_string()),
     })
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use url::Url;
 
-use crate::app::{self, DataOf, Environment, Failure};
+use crate::app::{self, DataOf, Environment, EventFilter, Failure, TrailList};
 use crate::demo::Options;
 use crate::platform::console;
 
@@ -129,13 +129,19 @@ struct AdvisoriesOf {
 
 #[derive(Subcommand)]
 enum AuditCommand {
-    /// Check that nothing was changed, removed or put in between; exit code 1 when something was
+    /// Check that nothing was changed, removed or put in between; exit code 1 when something was, or when that cannot be told
     Verify {
         #[command(flatten)]
         of: TrailsOf,
     },
-    /// Print the newest events, oldest first, one JSON object on each line
+    /// Print the newest events, oldest first, one JSON object on each line; exit code 1 when some are missing among them
     List {
+        /// Also those that anybody can cause: refused sign-ins, other sites' attempts, and their counts
+        #[arg(long)]
+        all: bool,
+        /// Only events of this name, e.g. sign_in; may be repeated
+        #[arg(long, value_name = "NAME", conflicts_with = "all")]
+        deed: Vec<String>,
         /// How many of each tenant
         #[arg(long, value_name = "N", default_value_t = 100)]
         last: usize,
@@ -205,9 +211,14 @@ fn execute(command: Command) -> Result<(), Failure> {
             console::print(&app::verify_audit(&data_of(of.config, of.data)?, tenant.as_deref(), environment())?);
             Ok(())
         }
-        Command::Audit(AuditCommand::List { last, of: TrailsOf { tenant, of } }) => {
-            console::print(&app::list_audit(&data_of(of.config, of.data)?, tenant.as_deref(), last, environment())?);
-            Ok(())
+        Command::Audit(AuditCommand::List { all, deed, last, of: TrailsOf { tenant, of } }) => {
+            let filter = match (all, deed.as_slice()) {
+                (true, _) => EventFilter::All,
+                (false, []) => EventFilter::NoStrangers,
+                (false, names) => EventFilter::Named(names),
+            };
+            let of = data_of(of.config, of.data)?;
+            show(&app::list_audit(&of, tenant.as_deref(), (filter, last), environment())?)
         }
         Command::Keys(KeyCommand::Status { of }) => {
             console::print(&app::key_status(&data_of(of.config, of.data)?, environment())?);
@@ -225,6 +236,18 @@ fn execute(command: Command) -> Result<(), Failure> {
         }
         Command::Healthcheck { url, file } => app::healthcheck(url.as_ref(), file.config.as_deref(), environment()),
     }
+}
+
+/// Events go to standard output, what there is to say about them to standard error.
+fn show(list: &TrailList) -> Result<(), Failure> {
+    if !list.lines.is_empty() {
+        console::print(&list.lines);
+    }
+    for remark in &list.remarks {
+        console::complain(remark);
+    }
+    let missing = || Failure::Run("events are missing or do not open; audit verify tells more".to_owned());
+    if list.is_whole { Ok(()) } else { Err(missing()) }
 }
 
 fn data_of(config: Option<PathBuf>, data: Option<PathBuf>) -> Result<DataOf, Failure> {

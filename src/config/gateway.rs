@@ -140,6 +140,8 @@ pub struct Audit {
     pub waiting: usize,
     /// Events that people without a session cause and that are written down for each tenant and minute.
     pub strangers_per_minute: NonZeroU32,
+    /// The same for a day.
+    pub strangers_per_day: NonZeroU32,
     /// Records that are sealed anew in a minute after a change of the sealing key.
     pub resealed_per_minute: NonZeroU32,
 }

@@ -101,6 +101,11 @@ impl<'a> Base<'a> {
         Keyring::new(shared, self.audit.clone(), self.tenants.keys().cloned().collect(), every)
     }
 
+    /// Begins the audit trails of tenants that are new.
+    pub(in crate::gateway) async fn begin_trails(&self) {
+        self.audit.begin(self.tenants.keys().cloned().collect(), self.shutdown).await;
+    }
+
     /// Seals the audit trails anew, behind everything else, whenever another key seals.
     pub(in crate::gateway) fn reseal_trails(&self) {
         let every = Duration::from_secs(self.settings.store.replica_seconds);
@@ -189,6 +194,7 @@ fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock
         kept: Duration::from_hours(24 * settings.audit.days),
         waiting: settings.audit.waiting,
         strangers_per_minute: settings.audit.strangers_per_minute,
+        strangers_per_day: settings.audit.strangers_per_day,
     };
     Audit::new(store.clone(), Arc::clone(ring), clock.clone(), limits, shutdown)
 }
@@ -342,16 +348,26 @@ fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Stor
     })
 }
 
+/// How long the file of the store is, for those that only look: opening it would make one where there is none or an empty one.
+/// Anything but 0 for a store that is no file.
+pub(in crate::gateway) fn looked_at(settings: &Settings) -> Option<u64> {
+    match settings.store.backend {
+        Backend::Embedded => settings.store.path.metadata().ok().map(|file| file.len()),
+        Backend::Redis => Some(u64::MAX),
+    }
+}
+
 /// What stands under which sealing key.
 pub(in crate::gateway) async fn key_counts(
     settings: &Settings,
     clock: &Clock,
     shutdown: &Shutdown,
 ) -> Result<KeyCounts, StartError> {
-    let (backend, path) = (settings.store.backend, &settings.store.path);
-    // Opening would make the file.
-    if backend == Backend::Embedded && !path.exists() {
-        return Err(StartError::Store(format!("there is no store at {} yet", path.display())));
+    let path = settings.store.path.display();
+    match looked_at(settings) {
+        Some(0) => return Err(StartError::Store(format!("{path} is empty, and no store"))),
+        None => return Err(StartError::Store(format!("there is no store at {path} yet"))),
+        Some(_) => {}
     }
     let ids = ring(settings)?.ids().map(str::to_owned).collect();
     let store = store(settings, clock, shutdown)?;

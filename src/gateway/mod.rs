@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use self::operations::MetricsPage;
 use self::services::health::Health;
 use self::services::pace::Breakers;
-pub use self::trails::{TrailError, TrailReport};
+pub use self::trails::{EventFilter, TrailError, TrailList, TrailReport};
 use crate::config::gateway::Gateway as Settings;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -89,6 +89,8 @@ impl Gateway {
         let operations = settings.operations.listen.map(bind).transpose()?;
         let base = build::Base::new(&settings, &clock, shutdown)?;
         base.keyring().map_err(|error| StartError::Store(error.to_string()))?.follow(shutdown).await;
+        // Before anything else of a tenant is in the store.
+        base.begin_trails().await;
         base.reseal_trails();
         base.first_keys().await;
         let parts = base.parts()?;

@@ -95,6 +95,7 @@ fn audit(section: &mut Section<'_>) -> Audit {
         days: section.number("days", 1..=36_500),
         waiting: section.number("waiting", 1..=1_000_000),
         strangers_per_minute: NonZeroU32::new(section.number("strangers_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
+        strangers_per_day: NonZeroU32::new(section.number("strangers_per_day", 1..=10_000_000)).unwrap_or(NonZeroU32::MIN),
         resealed_per_minute: NonZeroU32::new(section.number("resealed_per_minute", 1..=1_000_000)).unwrap_or(NonZeroU32::MIN),
     }
 }

@@ -3,26 +3,30 @@
 //!
 //! A record holds the hash of the one before it, so that a change, a removal or an insertion anywhere but at the end shows.
 //! The log line carries the hash, too: with a log kept elsewhere a cut end shows as well. The hash is of what is said, not of how
-//! it is sealed: records can be sealed anew.
+//! it is sealed: records can be sealed anew. A trail that is damaged keeps only its own tenant's events waiting.
 
 mod chain;
+mod listing;
 mod resealing;
 mod strangers;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::MissedTickBehavior;
 
 pub(in crate::gateway) use self::chain::Verdict;
-use self::chain::{Chain, End};
+use self::chain::{Chain, End, Trouble};
+pub(in crate::gateway) use self::listing::{Line, Listing, Wanted};
 use self::resealing::Resealing;
 use self::strangers::Strangers;
-use super::domain::audit::{Event, Written};
+use super::domain::audit::Event;
 use super::domain::tenant::TenantId;
 use super::store::{Store, Unavailable};
 use crate::platform::clock::{Clock, Timestamp};
@@ -31,6 +35,8 @@ use crate::platform::shutdown::Shutdown;
 
 /// Wait between two tries of a record that the store did not take.
 const AGAIN: Duration = Duration::from_millis(500);
+/// Wait between two tries of a trail that is damaged. Finding its end may be a look at the whole store.
+const MENDED: Duration = Duration::from_secs(5);
 /// How often it is looked whether counts of what was left out are due.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -39,18 +45,25 @@ const TICK: Duration = Duration::from_secs(1);
 pub(in crate::gateway) struct Limits {
     /// How long records stay.
     pub(in crate::gateway) kept: Duration,
-    /// Events that may wait for a store that is away; strangers' take half of it at most.
+    /// Events that may wait for a store that is away, and as many again for trails that are damaged; strangers' take half of
+    /// it at most.
     pub(in crate::gateway) waiting: usize,
     /// Events that people without a session cause ([`Deed::is_strangers`](super::domain::audit::Deed::is_strangers)) and that are
     /// written down for each tenant and minute, by this process.
     pub(in crate::gateway) strangers_per_minute: NonZeroU32,
+    /// The same for a day.
+    pub(in crate::gateway) strangers_per_day: NonZeroU32,
 }
 
 #[cfg(test)]
 impl Limits {
     /// For tests that are about something else.
-    pub(in crate::gateway) const PLENTY: Self =
-        Self { kept: Duration::from_hours(24 * 30), waiting: 1000, strangers_per_minute: NonZeroU32::MAX };
+    pub(in crate::gateway) const PLENTY: Self = Self {
+        kept: Duration::from_hours(24 * 30),
+        waiting: 1000,
+        strangers_per_minute: NonZeroU32::MAX,
+        strangers_per_day: NonZeroU32::MAX,
+    };
 }
 
 /// Writes down and gives back. Cheap to clone.
@@ -59,6 +72,8 @@ pub(in crate::gateway) struct Audit {
     inbox: mpsc::Sender<Parcel>,
     chain: Arc<Chain>,
     strangers: Arc<Strangers>,
+    /// How many wait for damaged trails.
+    aside: Arc<AtomicUsize>,
     clock: Clock,
 }
 
@@ -72,14 +87,36 @@ impl Audit {
     /// A trail in `store`, sealed with `ring`. An event beyond those that may wait is in the log only, and counted
     /// (`cardea_audit_lost_total`).
     pub(in crate::gateway) fn new(store: Store, ring: Arc<Ring>, clock: Clock, limits: Limits, shutdown: &Shutdown) -> Self {
-        let Limits { kept, waiting, strangers_per_minute } = limits;
+        let Limits { kept, waiting, strangers_per_minute, strangers_per_day } = limits;
         let (inbox, outbox) = mpsc::channel(waiting.max(1));
         let chain = Arc::new(Chain { store, ring, kept, clock: clock.clone() });
-        let strangers = Arc::new(Strangers::new(strangers_per_minute));
+        let strangers = Arc::new(Strangers::new((strangers_per_minute, strangers_per_day)));
+        let aside = Aside { queues: HashMap::new(), room: waiting.max(1), count: Arc::default() };
+        let count = Arc::clone(&aside.count);
         let (for_writer, told) = (Arc::clone(&chain), Arc::clone(&strangers));
-        let writer = Writer { outbox, chain: for_writer, strangers: told, ends: HashMap::new(), shutdown: shutdown.clone() };
+        let writer =
+            Writer { outbox, chain: for_writer, strangers: told, ends: HashMap::new(), aside, shutdown: shutdown.clone() };
         shutdown.spawn(writer.run());
-        Self { inbox, chain, strangers, clock }
+        Self { inbox, chain, strangers, aside: count, clock }
+    }
+
+    /// Notes of each tenant that nothing is written yet, where that is so. To be called before anybody can use the portal; goes
+    /// on in the background while the store does not answer.
+    pub(in crate::gateway) async fn begin(&self, tenants: Vec<TenantId>, shutdown: &Shutdown) {
+        let Err(error) = begin(&self.chain, &tenants).await else { return };
+        tracing::warn!(%error, "the audit trails are not begun yet; trying again");
+        let (chain, end) = (Arc::clone(&self.chain), shutdown.clone());
+        shutdown.spawn(async move {
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN) => {}
+                    () = end.begun() => return,
+                }
+                if begin(&chain, &tenants).await.is_ok() {
+                    return;
+                }
+            }
+        });
     }
 
     /// Seals the records anew behind everything else when another key of the ring seals, so many a minute. Whether it does is
@@ -104,25 +141,40 @@ impl Audit {
         }
     }
 
-    /// How many events wait for the store, the one that is being written not counted.
+    /// How many events wait for the store or for a trail that is damaged, the one that is being written not counted.
     pub(in crate::gateway) fn waiting(&self) -> usize {
-        self.inbox.max_capacity() - self.inbox.capacity()
+        self.inbox.max_capacity() - self.inbox.capacity() + self.aside.load(Ordering::Relaxed)
     }
 
-    /// The newest events of a tenant before `before` (the newest of all for `None`), newest first, at most `count`.
+    /// The newest events of a tenant that are wanted, at most `count`, newest first.
     pub(in crate::gateway) async fn list(
         &self,
         tenant: &TenantId,
-        before: Option<u64>,
+        wanted: &Wanted,
         count: usize,
-    ) -> Result<Vec<Written>, Unavailable> {
-        self.chain.list(tenant, before, count).await
+    ) -> Result<Listing, Unavailable> {
+        self.chain.list(tenant, wanted, count).await
+    }
+
+    /// The newest events of a tenant, whatever they are, newest first; none when they cannot be read.
+    #[cfg(test)]
+    pub(in crate::gateway) async fn newest(&self, tenant: &TenantId, count: usize) -> Vec<super::domain::audit::Written> {
+        let lines = self.list(tenant, &Wanted::All, count).await.map(|listing| listing.lines).unwrap_or_default();
+        let event = |line| if let Line::Event(written) = line { Some(written) } else { None };
+        lines.into_iter().filter_map(event).collect()
     }
 
     /// Checks the whole chain of a tenant.
     pub(in crate::gateway) async fn verify(&self, tenant: &TenantId) -> Result<Verdict, Unavailable> {
         self.chain.verify(tenant).await
     }
+}
+
+async fn begin(chain: &Chain, tenants: &[TenantId]) -> Result<(), Unavailable> {
+    for tenant in tenants {
+        chain.begin(tenant).await?;
+    }
+    Ok(())
 }
 
 /// The one line of an event.
@@ -134,19 +186,61 @@ fn tell(tenant: &TenantId, written: Option<(u64, &str)>, event: &Event) {
     tracing::info!(target: "cardea::audit", %tenant, number, deed = deed.name(), detail, user, session, network, request_id, hash, "audit");
 }
 
+/// An event that is in the log only.
+fn lose(parcel: &Parcel) {
+    metrics::counter!("cardea_audit_lost_total").increment(1);
+    tell(&parcel.tenant, None, &parcel.event);
+}
+
+/// Events of tenants whose trail is damaged, in their order.
+struct Aside {
+    queues: HashMap<TenantId, VecDeque<Parcel>>,
+    room: usize,
+    count: Arc<AtomicUsize>,
+}
+
+impl Aside {
+    fn push(&mut self, parcel: Parcel) {
+        let room = if parcel.event.deed.is_strangers() { self.room / 2 } else { self.room };
+        if self.count.load(Ordering::Relaxed) >= room {
+            return lose(&parcel);
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.queues.entry(parcel.tenant.clone()).or_default().push_back(parcel);
+    }
+
+    /// The first that waits for this tenant's trail. It counts until it is written.
+    fn first(&mut self, tenant: &TenantId) -> Option<Parcel> {
+        self.queues.get_mut(tenant)?.pop_front()
+    }
+
+    /// Puts that one back.
+    fn back(&mut self, parcel: Parcel) {
+        self.queues.entry(parcel.tenant.clone()).or_default().push_front(parcel);
+    }
+
+    /// Whether none waits for this tenant's trail; then it is no longer set aside.
+    fn is_done(&mut self, tenant: &TenantId) -> bool {
+        let is_done = self.queues.get(tenant).is_none_or(VecDeque::is_empty);
+        is_done && self.queues.remove(tenant).is_some()
+    }
+}
+
 struct Writer {
     outbox: mpsc::Receiver<Parcel>,
     chain: Arc<Chain>,
     strangers: Arc<Strangers>,
     /// The end of each chain as this process knows it.
     ends: HashMap<TenantId, End>,
+    aside: Aside,
     shutdown: Shutdown,
 }
 
 impl Writer {
     async fn run(mut self) {
         let shutdown = self.shutdown.clone();
-        let mut ticks = tokio::time::interval(TICK);
+        let (mut ticks, mut tries) = (tokio::time::interval(TICK), tokio::time::interval(MENDED));
+        tries.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 parcel = self.outbox.recv() => match parcel {
@@ -157,6 +251,7 @@ impl Writer {
                     let due = self.strangers.due(self.chain.clock.now());
                     self.write_all(due).await;
                 }
+                _ = tries.tick() => self.try_again().await,
                 () = shutdown.begun() => break,
             }
         }
@@ -166,6 +261,8 @@ impl Writer {
         }
         let rest = self.strangers.rest();
         self.write_all(rest).await;
+        self.try_again().await;
+        self.aside.queues.values().flatten().for_each(lose);
     }
 
     async fn write_all(&mut self, events: Vec<(TenantId, Event)>) {
@@ -175,25 +272,55 @@ impl Writer {
         }
     }
 
+    /// Writes an event, or sets it aside behind those that wait for the same damaged trail.
     async fn write(&mut self, parcel: Parcel) {
+        if !self.aside.queues.contains_key(&parcel.tenant) {
+            let Err(trouble) = self.append(&parcel).await else { return };
+            let tenant = &parcel.tenant;
+            tracing::error!(%tenant, %trouble, "the audit trail of this tenant is damaged: its events wait until it is mended; others' trails go on");
+        }
+        self.aside.push(parcel);
+    }
+
+    /// Looks whether damaged trails take events again.
+    async fn try_again(&mut self) {
+        for tenant in self.aside.queues.keys().cloned().collect::<Vec<_>>() {
+            while let Some(parcel) = self.aside.first(&tenant) {
+                if self.append(&parcel).await.is_err() {
+                    self.aside.back(parcel);
+                    break;
+                }
+                self.aside.count.fetch_sub(1, Ordering::Relaxed);
+            }
+            if self.aside.is_done(&tenant) {
+                tracing::info!(%tenant, "the audit trail of this tenant goes on");
+            }
+        }
+    }
+
+    /// Appends an event. Waits for a store that is away; a trail that is damaged is the caller's.
+    async fn append(&mut self, parcel: &Parcel) -> Result<(), Trouble> {
         let Parcel { tenant, at, event } = parcel;
         loop {
-            let known = self.ends.get(&tenant).cloned();
-            match self.chain.append(&tenant, known, at, &event).await {
+            let known = self.ends.get(tenant).cloned();
+            match self.chain.append(tenant, known, *at, event).await {
                 Ok(end) => {
-                    tell(&tenant, Some((end.number, &end.hash)), &event);
-                    self.ends.insert(tenant, end);
-                    return;
+                    tell(tenant, Some((end.number, &end.hash)), event);
+                    self.ends.insert(tenant.clone(), end);
+                    return Ok(());
                 }
-                Err(error) => {
+                Err(Trouble::Store(error)) => {
                     tracing::warn!(%tenant, %error, "an audit event is not written yet; trying again");
-                    self.ends.remove(&tenant);
+                    self.ends.remove(tenant);
+                }
+                Err(trouble) => {
+                    self.ends.remove(tenant);
+                    return Err(trouble);
                 }
             }
             if self.shutdown.has_begun() {
-                metrics::counter!("cardea_audit_lost_total").increment(1);
-                tell(&tenant, None, &event);
-                return;
+                lose(parcel);
+                return Ok(());
             }
             tokio::time::sleep(AGAIN).await;
         }

@@ -36,6 +36,20 @@ pub(in crate::gateway) enum Deed {
 }
 
 impl Deed {
+    /// Every one.
+    pub(in crate::gateway) const ALL: [Self; 10] = [
+        Self::SignIn,
+        Self::SignInRefused,
+        Self::Refresh,
+        Self::SignOut,
+        Self::SessionEnded,
+        Self::TenantMismatch,
+        Self::RoleChanged,
+        Self::CrossSite,
+        Self::KeyRotation,
+        Self::LeftOut,
+    ];
+
     /// The name it is written by.
     pub(in crate::gateway) const fn name(self) -> &'static str {
         match self {

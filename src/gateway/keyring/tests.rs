@@ -52,13 +52,13 @@ async fn a_new_key_seals_only_when_every_replica_has_it_and_that_is_written_down
     // The other one could not open what the new key seals.
     assert_eq!(first.sealing(), "k1");
     let ear = audit(&bench, &first);
-    assert!(ear.list(&acme(), None, 10).await.unwrap().is_empty());
+    assert!(ear.newest(&acme(), 10).await.is_empty());
     second_end.begin();
     second_end.drain(Duration::from_secs(10)).await;
     let (second, _end) = replica(&bench, &["k2", "k1"]).await;
     until("both to seal with the new key", async || first.sealing() == "k2" && second.sealing() == "k2").await;
-    until("the change to be written down", async || !ear.list(&acme(), None, 10).await.unwrap().is_empty()).await;
-    assert_eq!(ear.list(&acme(), None, 10).await.unwrap().len(), 1);
+    until("the change to be written down", async || !ear.newest(&acme(), 10).await.is_empty()).await;
+    assert_eq!(ear.newest(&acme(), 10).await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -93,7 +93,7 @@ async fn on_an_embedded_store_a_new_key_seals_at_once_and_that_is_written_down()
     let (new, _end) = replica(&bench, &["k2", "k1"]).await;
     assert_eq!(new.sealing(), "k2");
     let ear = audit(&bench, &new);
-    until("the change to be written down", async || ear.list(&acme(), None, 10).await.unwrap().len() == 1).await;
+    until("the change to be written down", async || ear.newest(&acme(), 10).await.len() == 1).await;
 }
 
 async fn what_stands_under_which_key_is_counted(bench: Bench) {

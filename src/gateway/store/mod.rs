@@ -62,6 +62,11 @@ pub(in crate::gateway) struct Record {
     pub(in crate::gateway) expires_in: Option<Duration>,
 }
 
+impl Record {
+    /// What is read where something that is no record has the name of one (Redis has other types): there, but without a word.
+    const SAYS_NOTHING: Self = Self { value: Vec::new(), version: Version(0), expires_in: None };
+}
+
 /// A record as a survey sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) struct Seen<'s> {
@@ -71,7 +76,7 @@ pub(in crate::gateway) struct Seen<'s> {
     pub(in crate::gateway) kind: &'s str,
     /// The last part of its name.
     pub(in crate::gateway) id: &'s str,
-    /// The first bytes of its content, at least 46 when it has so many.
+    /// The first bytes of its content, at least 46 when it has so many; none of something that is no record.
     pub(in crate::gateway) start: &'s [u8],
 }
 

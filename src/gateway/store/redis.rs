@@ -69,9 +69,14 @@ impl Redis {
         // Not in one transaction: a server that is full refuses those, even of reads.
         let mut both = redis::pipe();
         both.cmd("GET").arg(&name).cmd("PTTL").arg(&name);
-        let (bytes, left): (Option<Vec<u8>>, i64) = self.pipeline(&both).await?;
-        let bytes = bytes.filter(|_| left != GONE);
-        let Some((version, value)) = bytes.as_deref().and_then(<[u8]>::split_first_chunk::<8>) else { return Ok(None) };
+        let answer = self.answered(both.query_async::<(Option<Vec<u8>>, i64)>(&mut self.0.link.again())).await?;
+        let (bytes, left) = match answer {
+            Ok(answer) => answer,
+            Err(error) if is_no_record(error.clone()) => return Ok(Some(Record::SAYS_NOTHING)),
+            Err(error) => return Err(Unavailable(words(&error))),
+        };
+        let Some(bytes) = bytes.filter(|_| left != GONE) else { return Ok(None) };
+        let Some((version, value)) = bytes.split_first_chunk::<8>() else { return Ok(Some(Record::SAYS_NOTHING)) };
         let expires_in = u64::try_from(left).ok().map(Duration::from_millis);
         Ok(Some(Record { value: value.to_vec(), version: Version(u64::from_be_bytes(*version)), expires_in }))
     }
@@ -86,8 +91,13 @@ impl Redis {
         let (version, bytes) = versioned(&value)?;
         let mut command = self.set(key, &bytes, ttl);
         // What was there before tells whether an earlier try of this very call has written.
-        let before: Option<Vec<u8>> = self.command(command.arg("NX").arg("GET")).await?;
-        Ok(before.is_none_or(|before| before == bytes).then_some(version))
+        let command = command.arg("NX").arg("GET");
+        let answer = self.answered(command.query_async::<Option<Vec<u8>>>(&mut self.0.link.again())).await?;
+        match answer {
+            Ok(before) => Ok(before.is_none_or(|before| before == bytes).then_some(version)),
+            Err(error) if is_no_record(error.clone()) => Ok(None),
+            Err(error) => Err(Unavailable(words(&error))),
+        }
     }
 
     pub(super) async fn compare_and_set(
@@ -223,10 +233,13 @@ impl Redis {
     }
 
     async fn within<T>(&self, call: impl Future<Output = Result<T, RedisError>>) -> Result<T, Unavailable> {
-        match tokio::time::timeout(self.0.patience, call).await {
-            Ok(outcome) => outcome.map_err(|error| Unavailable(words(&error))),
-            Err(_) => Err(Unavailable("no answer in time".to_owned())),
-        }
+        self.answered(call).await?.map_err(|error| Unavailable(words(&error)))
+    }
+
+    /// What Redis says, a refusal included.
+    async fn answered<T>(&self, call: impl Future<Output = Result<T, RedisError>>) -> Result<Result<T, RedisError>, Unavailable> {
+        let answer = tokio::time::timeout(self.0.patience, call).await;
+        answer.map_err(|_| Unavailable("no answer in time".to_owned()))
     }
 }
 
@@ -237,6 +250,11 @@ fn versioned(value: &[u8]) -> Result<(Version, Vec<u8>), Unavailable> {
     bytes.extend_from_slice(&version);
     bytes.extend_from_slice(value);
     Ok((Version(u64::from_be_bytes(version)), bytes))
+}
+
+/// Whether something of another type than a record has the name of one.
+pub(super) fn is_no_record(error: RedisError) -> bool {
+    error.into_server_errors().is_some_and(|errors| errors.iter().any(|(_, error)| error.code() == "WRONGTYPE"))
 }
 
 fn milliseconds(time: Duration) -> i64 {

@@ -8,6 +8,7 @@ use redis::{AsyncConnectionConfig, Client, RedisError, Value};
 
 use super::Seen;
 use super::key::Parts;
+use super::redis::is_no_record;
 use super::redis_way::{Layout, RedisSettings, Way};
 
 /// Names that Redis looks at in one step.
@@ -54,9 +55,17 @@ async fn look_at(
         for name in &names {
             starts.cmd("GETRANGE").arg(name).arg(0).arg(START - 1);
         }
-        let starts: Vec<Vec<u8>> = if names.is_empty() { Vec::new() } else { starts.query_async(server).await? };
+        // One of another type is refused, and is there nevertheless.
+        let starts: Vec<Result<Vec<u8>, RedisError>> =
+            if names.is_empty() { Vec::new() } else { starts.ignore_errors().query_async(server).await? };
         for (name, start) in names.iter().zip(&starts) {
-            if let (Some(Parts { tenant, kind, id }), Some(start)) = (Parts::in_redis(name, prefix, shape), start.get(8..)) {
+            let start = match start {
+                Ok(start) if start.is_empty() => None,
+                Ok(start) => Some(start.get(8..).unwrap_or_default()),
+                Err(error) if is_no_record(error.clone()) => Some(&[][..]),
+                Err(error) => return Err(error.clone()),
+            };
+            if let (Some(Parts { tenant, kind, id }), Some(start)) = (Parts::in_redis(name, prefix, shape), start) {
                 visit(Seen { tenant, kind, id, start });
             }
         }

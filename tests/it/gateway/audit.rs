@@ -26,7 +26,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// The trail of a tenant, oldest first. The gateway must not run on an embedded store meanwhile.
 pub(crate) fn events(replica: &Replica, tenant: &str) -> Vec<Value> {
-    let output = audit(replica, &["list", "--tenant", tenant, "--last", "1000"]);
+    let output = audit(replica, &["list", "--all", "--tenant", tenant, "--last", "1000"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -272,12 +272,16 @@ async fn a_trail_without_the_note_of_its_end_is_not_whole_and_a_restarted_gatewa
     assert!(code == Some(1) && told.contains("BROKEN at event 1: it is missing"), "{told}");
     replicas.all[0].resume().await;
     replicas.signed_in().await;
-    let found = eventually("the fourth event", async || {
-        let found = events(&replicas.all[0], "acme");
-        (found.len() == 3).then_some(found)
+    let listed = eventually("the fourth event", async || {
+        let listed = audit(&replicas.all[0], &["list", "--all", "--tenant", "acme"]);
+        (text(&listed.stdout).lines().count() == 4).then_some(listed)
     })
     .await;
-    let numbers: Vec<u64> = found.iter().map(|event| event["number"].as_u64().unwrap()).collect();
+    assert_eq!(listed.status.code(), Some(1));
+    assert!(text(&listed.stderr).contains("events are missing or do not open"), "{}", text(&listed.stderr));
+    let listed: Vec<Value> = text(&listed.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&listed[0]["missing"]["first"], &listed[0]["missing"]["last"]), (&Value::from(1), &Value::from(1)), "{listed:?}");
+    let numbers: Vec<u64> = listed.iter().filter_map(|event| event["number"].as_u64()).collect();
     assert_eq!(numbers, [2, 3, 4]);
     let (code, told) = verify(&replicas);
     assert!(code == Some(1) && told.contains("BROKEN at event 1: it is missing"), "{told}");
@@ -315,4 +319,69 @@ async fn a_damaged_file_is_told_in_words_by_every_command_and_by_the_gateway() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(text_of(&output).contains("is damaged or is no store of this program"), "{output:?}");
     assert!(!text_of(&output).contains("panicked") && !text_of(&output).contains("unexpectedly"), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_list_leaves_out_what_anybody_can_cause_unless_it_is_asked_for_and_says_how_much() {
+    let mut replicas = Replicas::embedded().await;
+    one_of_each(&replicas).await;
+    replicas.all[0].finish().await;
+    let list = |arguments: &[&str]| {
+        let output = audit(&replicas.all[0], &[&["list", "--tenant", "acme"][..], arguments].concat());
+        let lines = text(&output.stdout);
+        let deeds = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["deed"].as_str().unwrap().to_owned());
+        (output.status.code(), deeds.collect::<Vec<_>>(), text(&output.stderr))
+    };
+    let (code, deeds, words) = list(&[]);
+    assert_eq!((code, deeds.as_slice()), (Some(0), &["sign_in".to_owned()][..]), "{words}");
+    assert_eq!(
+        words,
+        "acme: 2 more that anybody can cause are left out of this list (cross_site 1, sign_in_refused 1); --all lists them"
+    );
+    assert_eq!(list(&["--all"]), (Some(0), DEEDS.map(str::to_owned).to_vec(), String::new()));
+    let (code, deeds, words) = list(&["--deed", "cross_site", "--deed", "sign_in_refused"]);
+    assert_eq!((code, deeds.as_slice()), (Some(0), &DEEDS.map(str::to_owned)[1..]), "{words}");
+    assert!(words.contains("acme: 1 more are left out of this list (sign_in 1)"), "{words}");
+    let (code, deeds, words) = list(&["--deed", "nonsense"]);
+    assert_eq!((code, deeds.len()), (Some(2), 0));
+    assert!(words.contains("no event is called \"nonsense\"; there are: sign_in, sign_in_refused"), "{words}");
+    let none = audit(&replicas.all[0], &["list", "--tenant", "globex"]);
+    assert_eq!((none.status.code(), none.stdout.as_slice()), (Some(0), &b""[..]));
+    assert_eq!(text(&none.stderr), "globex: there are no events");
+}
+
+#[tokio::test]
+async fn a_trail_that_was_wiped_is_not_called_empty_and_an_empty_file_is_left_as_it_is() {
+    let mut replicas = Replicas::embedded().await;
+    one_of_each(&replicas).await;
+    replicas.all[0].finish().await;
+    let path = replicas.all[0].folder().join("gateway.redb");
+    fs::write(&path, b"").unwrap();
+    for command in [&["audit", "verify"][..], &["audit", "list"], &["keys", "status"]] {
+        let output =
+            cardea().args(command).args(["--config", "cardea.toml"]).current_dir(replicas.all[0].folder()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{command:?}");
+        assert!(text_of(&output).contains("gateway.redb is empty, and no store"), "{}", text_of(&output));
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0, "looking makes no store of it");
+    }
+
+    let replicas = Replicas::on_redis_with(1, Setup::default()).await;
+    let redis = replicas.redis.as_ref().unwrap();
+    let verify = || {
+        let output = audit(&replicas.all[0], &["verify"]);
+        (output.status.code(), text_of(&output))
+    };
+    let new = (Some(0), "acme: nothing is written yet\nglobex: nothing is written yet".to_owned());
+    assert_eq!(verify(), new, "server keys are in the store, and nobody has signed in");
+    one_of_each(&replicas).await;
+    let whole = (Some(0), "acme: whole, events 1 to 3\nglobex: nothing is written yet".to_owned());
+    eventually("three events", async || (verify() == whole).then_some(())).await;
+    redis.command(&["SET", "cardea:{acme:end}:audit-end:r", "12345678{\"number\":4,\"hash\":\"\",\"at\":0}"]).await;
+    let (code, told) = verify();
+    assert!(code == Some(1) && told.contains("acme: END UNKNOWN") && told.contains("events 1 to 3 are as"), "{told}");
+    for name in ["{acme:1}:audit:r", "{acme:2}:audit:r", "{acme:3}:audit:r", "{acme:end}:audit-end:r"] {
+        redis.command(&["DEL", &format!("cardea:{name}")]).await;
+    }
+    let (code, told) = verify();
+    assert!(code == Some(1) && told.contains("acme: NO TRAIL") && told.contains("globex: nothing is written yet"), "{told}");
 }

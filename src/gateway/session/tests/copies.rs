@@ -153,8 +153,8 @@ async fn a_cookie_on_the_host_of_another_tenant_is_written_down_once(bench: Benc
     let made_up = format!("{COOKIE}=acme.{}", "A".repeat(43));
     assert_eq!(site.me(&globex(), &made_up).await, 401);
     site.sign_in(&globex(), "carol", None).await;
-    until("the event", async || !site.audit.list(&globex(), None, 10).await.unwrap().is_empty()).await;
-    let written = site.audit.list(&globex(), None, 10).await.unwrap();
+    until("the event", async || !site.audit.newest(&globex(), 10).await.is_empty()).await;
+    let written = site.audit.newest(&globex(), 10).await;
     let told: Vec<_> =
         written.iter().map(|one| (one.event.deed, one.event.detail.as_str(), one.event.network.as_deref())).collect();
     assert_eq!(told, [(Deed::TenantMismatch, "session_cookie", Some("192.0.2.0/24"))]);
@@ -170,8 +170,8 @@ async fn every_end_but_a_sign_out_is_written_down_with_its_reason(bench: Bench) 
     let id = site.sessions.list(&acme(), &user(&acme(), "alice").key()).await.unwrap().remove(0).id;
     let by = By { user: Some("somebody".to_owned()), network: "198.51.100.0/24".to_owned(), request_id: "r9".to_owned() };
     site.sessions.end(&acme(), &id, Ending::Administrator, &by).await.unwrap();
-    until("the events", async || site.audit.list(&acme(), None, 10).await.unwrap().len() == 2).await;
-    let written = site.audit.list(&acme(), None, 10).await.unwrap();
+    until("the events", async || site.audit.newest(&acme(), 10).await.len() == 2).await;
+    let written = site.audit.newest(&acme(), 10).await;
     let told: Vec<_> = written.iter().map(|one| (one.event.deed, one.event.detail.as_str())).collect();
     assert_eq!(told, [(Deed::SessionEnded, "administrator"), (Deed::SessionEnded, "new_sign_in")]);
     assert_eq!(written[0].event.user.as_deref(), Some("somebody"));

@@ -150,7 +150,7 @@ async fn a_refused_refresh_token_ends_the_session_everywhere_and_is_written_down
     assert_eq!(token, Err(TokenError::SignInAgain));
     is_over(&site, &cookie, &case).await;
     until("the audit trail", async || {
-        let written = case.audit.list(&acme(), None, 10).await.unwrap();
+        let written = case.audit.newest(&acme(), 10).await;
         let of = |deed: Deed, detail: &str| {
             let mut events = written.iter().map(|written| &written.event);
             events.any(|event| event.deed == deed && event.detail.contains(detail) && event.user.as_ref() == Some(&owner))
