@@ -34,7 +34,7 @@ pub(in crate::gateway) fn checked<S>(
 where
     S: Stream<Item = Result<Bytes, Cut>> + 'static,
 {
-    let form = expected.map(|(boundary, sha256)| Form::new(&boundary, sha256));
+    let form = expected.map(|(boundary, sha256)| Form::new(&boundary, &sha256));
     let state = Some((Box::pin(body), most, form, cut));
     futures_util::stream::unfold(state, |state| async move {
         let (mut body, left, mut form, cut) = state?;
@@ -79,7 +79,7 @@ enum At {
 }
 
 impl Form {
-    fn new(boundary: &str, expected: String) -> Self {
+    fn new(boundary: &str, expected: &str) -> Self {
         let fence = format!("\r\n--{boundary}").into_bytes();
         // The first fence stands at the very beginning, without the line break before it.
         Self { fence, expected: expected.to_ascii_lowercase(), at: At::Other, carry: b"\r\n".to_vec(), hash: None }
