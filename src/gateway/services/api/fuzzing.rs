@@ -38,12 +38,14 @@ fn as_form(choice: u8, bytes: &[u8]) {
     let form = Bytes::from(form);
     // No file hashes to that.
     let wrong = "0".repeat(64);
-    let (exactly, verdict) = pass(&form, &wrong, |_| 1);
+    // A long head that comes byte by byte is slow to read.
+    let step = if form.len() > 4096 { 64 } else { 1 };
+    let (exactly, verdict) = pass(&form, &wrong, |_| step);
     assert_eq!(exactly == form.len(), verdict.is_none(), "ended early without a reason");
     for (passed, other) in [pass(&form, &wrong, |_| usize::MAX), pass(&form, &wrong, |byte| usize::from(byte ^ choice) % 97 + 1)]
     {
         assert_eq!(other, verdict, "it matters how the bytes are cut");
-        assert!(passed <= exactly, "more passes in large pieces");
+        assert!(passed < exactly + step, "more passes in large pieces");
     }
 }
 
