@@ -1,5 +1,7 @@
 //! The one integration binary: everything through public facades and sockets.
 
+// A world behind a gateway is a deep future.
+#![recursion_limit = "256"]
 #![expect(
     clippy::expect_used,
     clippy::unwrap_used,
