@@ -154,13 +154,13 @@ impl Gateway {
     ) -> Result<TrailList, TrailError> {
         let wanted = wanted(filter)?;
         let (audit, tenants) = open(settings, clock, tenant)?;
-        let mut list = TrailList { is_whole: true, ..TrailList::default() };
+        let mut shown = TrailList { is_whole: true, ..TrailList::default() };
         for tenant in tenants {
             let listing = audit.list(&tenant, &wanted, last).await;
             let listing = listing.map_err(|error| TrailError::Unreadable(tenant.to_string(), error.to_string()))?;
-            list.take(&tenant, &listing, &wanted);
+            shown.take(&tenant, &listing, &wanted);
         }
-        Ok(list)
+        Ok(shown)
     }
 }
 
