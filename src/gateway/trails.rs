@@ -1,6 +1,6 @@
 //! The audit trails from outside of a running gateway: for the command line.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use super::audit::{Audit, Line, Listing, Verdict, Wanted};
 use super::domain::audit::Deed;
@@ -32,6 +32,7 @@ pub enum TrailError {
 pub enum EventFilter<'f> {
     /// All but those that somebody without a session can cause, and counts of those.
     NoStrangers,
+    /// Every one.
     All,
     /// Those of these names, e.g. `sign_in`.
     Named(&'f [String]),
@@ -102,14 +103,14 @@ impl TrailList {
                     serde_json::json!({ "missing": { "first": first, "last": last }, "how": how })
                 }
                 Line::Event(event) => {
-                    json["time"] = event.at.rfc3339().into();
+                    json = serde_json::json!({ "tenant": tenant.as_str(), "time": event.at.rfc3339() });
                     serde_json::to_value(event).unwrap_or_default()
                 }
             };
             if let (Some(json), serde_json::Value::Object(object)) = (json.as_object_mut(), object) {
                 json.extend(object.into_iter().filter(|(name, value)| name != "at" && !value.is_null()));
             }
-            self.lines.push_str(&format!("{json}\n"));
+            let _ = writeln!(self.lines, "{json}");
         }
         if listing.lines.is_empty() && listing.left_out.is_empty() {
             self.remarks.push(format!("{tenant}: there are no events"));
@@ -153,13 +154,13 @@ impl Gateway {
     ) -> Result<TrailList, TrailError> {
         let wanted = wanted(filter)?;
         let (audit, tenants) = open(settings, clock, tenant)?;
-        let mut list = TrailList { is_whole: true, ..TrailList::default() };
+        let mut shown = TrailList { is_whole: true, ..TrailList::default() };
         for tenant in tenants {
             let listing = audit.list(&tenant, &wanted, last).await;
             let listing = listing.map_err(|error| TrailError::Unreadable(tenant.to_string(), error.to_string()))?;
-            list.take(&tenant, &listing, &wanted);
+            shown.take(&tenant, &listing, &wanted);
         }
-        Ok(list)
+        Ok(shown)
     }
 }
 

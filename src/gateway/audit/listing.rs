@@ -10,6 +10,7 @@ use crate::gateway::store::Unavailable;
 /// Which events are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Wanted {
+    /// Every one.
     All,
     /// None that strangers can cause, and no counts of those.
     NoStrangers,
