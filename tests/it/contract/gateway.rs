@@ -42,7 +42,7 @@ async fn what_belongs_to_another_account_does_not_exist_through_the_gateway_eith
 async fn office(world: &mut World, provider: Option<Provider>) -> (Replicas, Browser, String) {
     let base = Some(world.scanner.base.clone());
     let extra = "[gateway.tenant.api]\nadditions = true\naccess_tokens = true\n".to_owned();
-    let replicas = Replicas::embedded_with(Setup { base, provider, extra, ..Setup::default() }).await;
+    let replicas = Replicas::embedded_with(Setup { extra, provider, base, ..Setup::default() }).await;
     replicas.provider.state().person.insert("organization".to_owned(), "acme".into());
     // Whether the service believes their token or not.
     let mut dora = Browser::new();

@@ -22,8 +22,8 @@ const TASK: &str = "/scanner/api/v1/tasks/t1";
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
 /// A task of the service, in this state.
-fn task(state: &str, note: &str) -> Option<Value> {
-    Some(json!({ "taskId": "t1", "taskStatus": state, "note": note }))
+fn task(state: &str, note: &str) -> Value {
+    json!({ "taskId": "t1", "taskStatus": state, "note": note })
 }
 
 async fn read(browser: &mut Browser, url: &str) -> Answer {
@@ -45,7 +45,7 @@ async fn a_crowd_asks(replicas: &Replicas) -> usize {
     let cookies = browser.cookies_for(&Url::parse(&replicas.all[0].url).unwrap());
     {
         let mut desk = replicas.service.desk();
-        (desk.body, desk.latency) = (task("SCANNING", ""), Duration::from_secs(2));
+        (desk.body, desk.latency) = (Some(task("SCANNING", "")), Duration::from_secs(2));
     }
     let client = http();
     let ask = async |index: usize| {
@@ -79,7 +79,7 @@ async fn nobody_ever_gets_an_answer_that_was_given_to_somebody_else() {
     let replicas = Replicas::on_redis_with(2, long_lived()).await;
     {
         let mut desk = replicas.service.desk();
-        (desk.body, desk.mirrors) = (task("SUCCESS", ""), true);
+        (desk.body, desk.mirrors) = (Some(task("SUCCESS", "")), true);
     }
     let [first, second] = &replicas.all[..] else { panic!("two replicas") };
     let dora = replicas.signed_in_as(&first.url, "7", "Dora", "administrator").await;
@@ -127,7 +127,7 @@ async fn nobody_ever_gets_an_answer_that_was_given_to_somebody_else() {
 /// What was kept for an administrator is not for the same person as a member; a new token alone changes nothing.
 async fn another_role_is_another_reader(replicas: &Replicas) {
     let (here, there) = (&replicas.all[0].url, &replicas.all.last().unwrap().url);
-    replicas.service.desk().body = task("SUCCESS", "for an administrator");
+    replicas.service.desk().body = Some(task("SUCCESS", "for an administrator"));
     let mut other = replicas.signed_in_as(there, "7", "Dora", "administrator").await;
     let mut browser = expired(replicas).await;
     for portal in [here, there] {
@@ -135,7 +135,7 @@ async fn another_role_is_another_reader(replicas: &Replicas) {
         assert_eq!(field(&read(&mut other, &format!("{portal}{TASK}")).await, "note"), "for an administrator");
     }
     assert!(replicas.provider.seen().refreshes > 0, "its token was over");
-    replicas.service.desk().body = task("SUCCESS", "for a member");
+    replicas.service.desk().body = Some(task("SUCCESS", "for a member"));
     assert_eq!(field(&read(&mut other, &format!("{there}{TASK}")).await, "note"), "for an administrator", "kept");
     // A sign-in tells that the role is another one now, for all sessions of the person.
     let mut third = replicas.signed_in_as(here, "7", "Dora", "member").await;
@@ -157,14 +157,14 @@ async fn changes_end_what_is_kept(replicas: &Replicas) {
     let (here, there) = (replicas.all[0].url.clone(), replicas.all.last().unwrap().url.clone());
     let mut browser = replicas.signed_in().await;
     let csrf = browser.csrf(&here).await;
-    replicas.service.desk().body = task("SUCCESS", "before");
+    replicas.service.desk().body = Some(task("SUCCESS", "before"));
     let mut kept = browser.clone();
     let mut is = async |portal: &str| field(&read(&mut kept, &format!("{portal}{TASK}")).await, "note");
     for portal in [&here, &there] {
         assert_eq!(is(portal).await, "before");
     }
     let before = polls(replicas);
-    replicas.service.desk().body = task("SUCCESS", "after the call");
+    replicas.service.desk().body = Some(task("SUCCESS", "after the call"));
     for portal in [&here, &there, &here] {
         assert_eq!(is(portal).await, "before", "it is kept");
     }
@@ -173,14 +173,14 @@ async fn changes_end_what_is_kept(replicas: &Replicas) {
     assert_eq!(gone.status, 200, "{}", gone.text());
     assert_eq!(is(&here).await, "after the call", "at once where it was changed");
     eventually("the change on the other replica", async || (is(&there).await == "after the call").then_some(())).await;
-    replicas.service.desk().body = task("SUCCESS", "after the page");
+    replicas.service.desk().body = Some(task("SUCCESS", "after the page"));
     let page = format!("{there}/tasks/{}/delete", "0".repeat(32));
     let deleted = browser.post(&page, &[("csrf", &csrf)]).await;
     assert_eq!(deleted.status, 303, "{}", deleted.text());
     assert_eq!(is(&there).await, "after the page", "at once where it was changed");
     eventually("the change on the other replica", async || (is(&here).await == "after the page").then_some(())).await;
     // One that the service refuses, or that is cut on its way, may have been done all the same.
-    replicas.service.desk().body = task("SUCCESS", "after trouble");
+    replicas.service.desk().body = Some(task("SUCCESS", "after trouble"));
     replicas.service.desk().status = Some(504);
     let failed = browser.call(Method::POST, &format!("{here}/scanner/api/v1/tasks/terminate"), &csrf).await;
     assert_eq!(failed.status, 504);
@@ -197,7 +197,7 @@ async fn a_change_by_call_or_on_a_page_ends_what_is_kept_on_all_replicas() {
 #[tokio::test]
 async fn how_an_answer_came_is_told_to_administrators_and_programs_and_to_nobody_else() {
     let replicas = Replicas::embedded().await;
-    replicas.service.desk().body = task("SUCCESS", "");
+    replicas.service.desk().body = Some(task("SUCCESS", ""));
     let portal = replicas.all[0].url.clone();
     let mut dora = replicas.signed_in_as(&portal, "7", "Dora", "administrator").await;
     let mut bob = replicas.signed_in_as(&portal, "8", "Bob", "member").await;
@@ -404,7 +404,7 @@ async fn when_the_one_whose_question_is_under_way_leaves_those_who_wait_are_answ
     let cookies = browser.cookies_for(&Url::parse(&replicas.all[0].url).unwrap());
     {
         let mut desk = replicas.service.desk();
-        (desk.body, desk.latency) = (task("SCANNING", ""), Duration::from_secs(2));
+        (desk.body, desk.latency) = (Some(task("SCANNING", "")), Duration::from_secs(2));
         desk.calls.clear();
     }
     let client = http();

@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 
 use super::rig;
 use crate::config::gateway::Gateway as Settings;
+use crate::gateway::audit::{Line, Wanted};
+use crate::gateway::domain::audit::Event;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
@@ -246,10 +248,18 @@ impl Bench {
 
     /// What the audit trail of acme says of deeds of this name, oldest first.
     pub(super) async fn written(&self, deed: &str) -> Vec<String> {
+        self.events(deed).await.into_iter().map(|event| event.detail).collect()
+    }
+
+    /// The events themselves.
+    pub(super) async fn events(&self, deed: &str) -> Vec<Event> {
         let acme = TenantId::parse("acme").unwrap();
-        let events = self.services.signin.audit.list(&acme, None, 100).await.unwrap();
-        let of = events.iter().rev().filter(|written| written.event.deed.name() == deed);
-        of.map(|written| written.event.detail.clone()).collect()
+        let listing = self.services.signin.audit.list(&acme, &Wanted::All, 100).await.unwrap();
+        let events = listing.lines.into_iter().rev().filter_map(|line| match line {
+            Line::Event(written) => Some(written.event),
+            Line::Missing { .. } => None,
+        });
+        events.filter(|event| event.deed.name() == deed).collect()
     }
 
     /// The portal, with an extra address that signs in (`/test/sign-in/{name}/{role}`).
