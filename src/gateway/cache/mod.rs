@@ -141,7 +141,7 @@ impl<E: StaleOk> Cache<E> {
         self.0.epochs.tell().await;
     }
 
-    /// As [`Cache::changed`], for a change that is about to be sent: what is kept ends too when its request is dropped on the
+    /// For a change that is about to be sent: what is kept of these subjects ends with it, also when its request is dropped on the
     /// way.
     pub(in crate::gateway) fn changing(&self, tenant: &TenantId, subjects: &'static [Subject]) -> Changing {
         Changing { epochs: self.0.epochs.clone(), tenant: tenant.clone(), subjects, is_over: false }

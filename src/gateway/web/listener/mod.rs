@@ -1,6 +1,6 @@
 //! Connections of callers. `actix_web::HttpServer` would do, but for three things it has no settings for: a time for the head
 //! of every request and not of the first alone, an end for callers who do not take their answer, and `100 Continue` only for
-//! a body that is wanted. So its parts are put together here, with a line ([`line`]) and a desk ([`desk`]) of our own between
+//! a body that is wanted. So its parts are put together here, with a line (`line`) and a desk (`desk`) of our own between
 //! them. Knows nothing of what is asked.
 
 mod body;
