@@ -92,6 +92,8 @@ async fn every_kind_of_event_is_written_by_a_gateway_that_runs() {
     let mut replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
     let (portal, globex) = (replicas.all[0].url.clone(), replicas.all[0].globex.clone());
     let mut leaver = one_of_each(&replicas).await;
+    leaver.issue_api_key(&portal, &[]).await;
+    leaver.add_server_key(&portal, "main", "sk-of-the-audit-trail").await;
     let csrf = leaver.get(&format!("{portal}/tasks/new")).await.hidden("csrf");
     assert_eq!(leaver.post(&format!("{portal}/auth/logout"), &[("csrf", &csrf)]).await.status, 303);
 
