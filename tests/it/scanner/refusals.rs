@@ -49,7 +49,7 @@ async fn an_unknown_path_is_404_and_a_wrong_method_is_405_with_those_allowed() {
     assert_refused(answer(scanner.get_bare("/")).await, 404, 4040);
     assert_refused(answer(scanner.get_bare("/scanner")).await, 404, 4040);
     let refused = scanner.request(Method::DELETE, "/api/v1/shares/public/x").send().await.unwrap();
-    assert_eq!(refused.headers()["allow"], "GET, POST");
+    assert_eq!(refused.headers()["allow"], "GET, HEAD, POST");
     assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
     assert_refused(scanner.get(ACME, "/api/v2/tasks").await, 405, 4050);
 }
