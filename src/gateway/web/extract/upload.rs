@@ -2,9 +2,9 @@
 //! fast as it is taken. Nothing is kept on disk or whole in memory.
 
 use std::collections::HashMap;
-use std::future::{Future, Ready, ready};
+use std::future::{self, Future, Ready};
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use actix_multipart::{Field, Multipart};
@@ -53,9 +53,9 @@ impl FromRequest for UploadForm {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let Some(limits) = request.app_data::<Data<Limits>>() else {
-            return ready(Err(WebError::internal("the limits are not known to the server")));
+            return future::ready(Err(WebError::internal("the limits are not known to the server")));
         };
-        ready(Ok(Self {
+        future::ready(Ok(Self {
             form: Multipart::new(request.headers(), payload.take()),
             request: request.clone(),
             idle: Duration::from_secs(limits.body_idle_seconds),
@@ -170,7 +170,7 @@ impl UploadFile {
         let (sender, receiver) = mpsc::channel(CHUNKS);
         let tether = self.tether.take();
         let outcome = {
-            let mut work = pin!(work(Chunks(receiver)));
+            let mut work = pin!(work(Chunks { pieces: receiver, is_over: false }));
             let mut pumped = pin!(pump(&mut self, sender));
             let moved = async {
                 tokio::select! {
@@ -199,47 +199,57 @@ impl UploadFile {
     }
 }
 
-/// The bytes of a file on their way to the service.
-pub(in crate::gateway) struct Chunks(mpsc::Receiver<Result<Bytes, Cut>>);
+/// The bytes of a file on their way to the service. Only an end that was sent is one: whoever sends may go away at any moment,
+/// with the session or the browser, and what came until then must not look like a whole file to the service.
+pub(in crate::gateway) struct Chunks {
+    pieces: mpsc::Receiver<Piece>,
+    is_over: bool,
+}
+
+/// A part of a file; `None` is its end.
+type Piece = Option<Result<Bytes, Cut>>;
 
 impl Stream for Chunks {
     type Item = Result<Bytes, Cut>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_recv(context)
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        let piece = ready!(self.pieces.poll_recv(context)).unwrap_or(Some(Err(Cut::Stopped)));
+        self.is_over = !matches!(piece, Some(Ok(_)));
+        Poll::Ready(piece)
     }
 }
 
 /// The end of the session an upload is sent in.
 async fn ended(tether: Option<&Tether>) -> Ending {
-    let Some(tether) = tether else { return std::future::pending().await };
+    let Some(tether) = tether else { return future::pending().await };
     let ending = tether.ended().await;
     tether.cut(ending);
     ending
 }
 
 /// From the browser into the channel, until the file ends, breaks or nobody takes any more.
-async fn pump(file: &mut UploadFile, sender: mpsc::Sender<Result<Bytes, Cut>>) {
-    if let Some(first) = file.first.take()
-        && sender.send(Ok(first)).await.is_err()
-    {
-        return;
+async fn pump(file: &mut UploadFile, sender: mpsc::Sender<Piece>) {
+    let mut next = file.first.take().map(Ok);
+    if next.is_none() && !file.ended {
+        next = piece(file).await;
     }
-    while !file.ended {
-        let next = match timeout(file.idle, file.part.next()).await {
-            Ok(Some(Ok(chunk))) => Ok(chunk),
-            Ok(None) => {
-                file.ended = true;
-                return;
-            }
-            Ok(Some(Err(_))) | Err(_) => {
-                file.ended = true;
-                Err(Cut::Stopped)
-            }
-        };
-        if sender.send(next).await.is_err() {
+    loop {
+        file.ended |= !matches!(next, Some(Ok(_)));
+        if sender.send(next).await.is_err() || file.ended {
             return;
         }
+        next = piece(file).await;
+    }
+}
+
+async fn piece(file: &mut UploadFile) -> Piece {
+    match timeout(file.idle, file.part.next()).await {
+        Ok(Some(Ok(chunk))) => Some(Ok(chunk)),
+        Ok(None) => None,
+        Ok(Some(Err(_))) | Err(_) => Some(Err(Cut::Stopped)),
     }
 }
 
@@ -263,4 +273,23 @@ async fn small(idle: Duration, part: &mut Field) -> Result<String, WebError> {
 
 async fn moving<T>(idle: Duration, next: impl Future<Output = T>) -> Result<T, WebError> {
     timeout(idle, next).await.map_err(|_| WebError::bad_request(STOPPED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_whose_sender_goes_away_before_its_end_never_looks_whole() {
+        let chunk = || Some(Ok(Bytes::from_static(b"part")));
+        for (pieces, ends_well) in [(vec![chunk(), None], true), (vec![chunk()], false), (vec![], false)] {
+            let (sender, receiver) = mpsc::channel(CHUNKS);
+            for piece in pieces {
+                sender.send(piece).await.unwrap();
+            }
+            drop(sender);
+            let all: Vec<_> = Chunks { pieces: receiver, is_over: false }.collect().await;
+            assert_eq!(all.last() != Some(&Err(Cut::Stopped)), ends_well, "{all:?}");
+        }
+    }
 }
