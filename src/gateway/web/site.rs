@@ -78,6 +78,12 @@ impl Site {
         }
     }
 
+    /// Scheme and host as browsers name them, for a host of this site.
+    pub(in crate::gateway) fn origin_at(&self, host: &str) -> String {
+        let scheme = if self.is_secure() { "https" } else { "http" };
+        format!("{scheme}://{}", host.to_ascii_lowercase())
+    }
+
     /// Whether browsers reach this site over TLS.
     pub(in crate::gateway) fn is_secure(&self) -> bool {
         self.public_url.starts_with("https://")

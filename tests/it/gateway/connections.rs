@@ -7,9 +7,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::support::client::{Browser, http};
-use crate::support::eventually;
 use crate::support::redis::free_port;
 use crate::support::replicas::{Replicas, Setup};
+use crate::support::{eventually, read_to};
 
 async fn with(connection: &str) -> Replicas {
     let extra = format!("[gateway.server.connection]\n{connection}");
@@ -18,22 +18,6 @@ async fn with(connection: &str) -> Replicas {
 
 async fn connect(port: u16) -> TcpStream {
     TcpStream::connect(("127.0.0.1", port)).await.unwrap()
-}
-
-/// Reads until there is `mark`, or the connection ends; gives all that came.
-async fn read_to(stream: &mut TcpStream, mark: &str) -> String {
-    let mut all = Vec::new();
-    loop {
-        let text = String::from_utf8_lossy(&all).into_owned();
-        if text.contains(mark) {
-            return text;
-        }
-        let read = tokio::time::timeout(Duration::from_mins(1), stream.read_buf(&mut all)).await;
-        match read.unwrap_or_else(|_| panic!("neither {mark:?} nor an end came: {text}")) {
-            Ok(0) | Err(_) => return text,
-            Ok(_) => {}
-        }
-    }
 }
 
 /// What no answer has in it: reads to the end of the connection.

@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use cardea::platform::digest::{Running, hex, sha256};
+use cardea::platform::digest::{hex, sha256};
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Response};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::support::client::http;
-use crate::support::eventually;
 use crate::support::front::Front;
+use crate::support::large::{CHUNK, chunk, file, hash};
 use crate::support::replicas::{Replicas, Setup};
 use crate::support::upstream::{Says, Upstream, json};
+use crate::support::{eventually, read_to};
 
 const MIB: usize = 1 << 20;
-const CHUNK: usize = 64 * 1024;
 /// What the gateway may take for a stream of any size.
 const GROWTH_KIB: u64 = 32 * 1024;
 const SK: &str = "server-key-one-0123456789";
@@ -71,23 +71,6 @@ impl Rig {
         let is_store = |file: &str| std::path::Path::new(file).extension().is_some_and(|extension| extension == "redb");
         all.into_iter().filter(|file| !known.iter().any(|start| file.starts_with(start)) && !is_store(file)).collect()
     }
-}
-
-/// The chunk with this number: all differ, so that a lost or doubled one changes the hash.
-fn chunk(number: usize) -> Bytes {
-    let mut bytes = vec![0_u8; CHUNK];
-    bytes[..8].copy_from_slice(&(number as u64).to_be_bytes());
-    bytes.into()
-}
-
-fn file(chunks: usize) -> reqwest::Body {
-    reqwest::Body::wrap_stream(stream::iter((0..chunks).map(|number| Ok::<_, std::io::Error>(chunk(number)))))
-}
-
-fn hash(chunks: usize) -> String {
-    let mut hash = Running::default();
-    (0..chunks).for_each(|number| hash.update(&chunk(number)));
-    hash.finish()
 }
 
 /// A body that comes as the other end of the channel says.
@@ -305,21 +288,6 @@ async fn a_call_under_way_is_finished_before_the_process_ends() {
     let answer = answer.unwrap();
     assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
     rig.replicas.all[0].ended().await;
-}
-
-/// Reads until there is `mark`, or the connection ends; gives all that came.
-async fn read_to(stream: &mut TcpStream, mark: &str) -> String {
-    let mut all = Vec::new();
-    loop {
-        let text = String::from_utf8_lossy(&all).into_owned();
-        if text.contains(mark) {
-            return text;
-        }
-        match tokio::time::timeout(Duration::from_mins(1), stream.read_buf(&mut all)).await.expect("an answer or an end") {
-            Ok(0) | Err(_) => return text,
-            Ok(_) => {}
-        }
-    }
 }
 
 #[tokio::test]

@@ -15,9 +15,9 @@ use tokio::sync::mpsc;
 use crate::support::client::Browser;
 use crate::support::demo::{Demo, data_folder};
 use crate::support::eventually;
+use crate::support::large::{CHUNK, chunk, file, hash};
 
 const MIB: usize = 1 << 20;
-const CHUNK: usize = 64 * 1024;
 /// What the gateway may take for an upload of any size.
 const GROWTH_KIB: u64 = 32 * 1024;
 
@@ -101,23 +101,6 @@ async fn until(connection: &mut TcpStream, buffer: &mut Vec<u8>, mark: &[u8]) ->
             return Err(std::io::ErrorKind::UnexpectedEof.into());
         }
     }
-}
-
-/// The chunk with this number: all differ, so that a lost or doubled one changes the hash.
-fn chunk(number: usize) -> Bytes {
-    let mut bytes = vec![0_u8; CHUNK];
-    bytes[..8].copy_from_slice(&(number as u64).to_be_bytes());
-    bytes.into()
-}
-
-fn file(chunks: usize) -> reqwest::Body {
-    reqwest::Body::wrap_stream(stream::iter((0..chunks).map(|number| Ok::<_, std::io::Error>(chunk(number)))))
-}
-
-fn hash(chunks: usize) -> String {
-    let mut hash = Running::default();
-    (0..chunks).for_each(|number| hash.update(&chunk(number)));
-    hash.finish()
 }
 
 /// Sends a file of this size through the portal as its script does; gives what came back and by how many KiB memory grew.

@@ -26,7 +26,6 @@ use super::pace::Pace;
 use crate::config::gateway::PublicAuth;
 use crate::gateway::cache::{Asked, Cache, Question, Whose};
 use crate::gateway::domain::api_path::Found;
-use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::route_table::{Keep, OpenTo, Verb};
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
@@ -70,6 +69,8 @@ pub(in crate::gateway) struct Api {
 pub(in crate::gateway) struct Ask<'a> {
     pub(in crate::gateway) tenant: &'a TenantId,
     pub(in crate::gateway) caller: Caller,
+    /// Of [`Api::name`].
+    pub(in crate::gateway) name: Option<String>,
     pub(in crate::gateway) found: Found,
     /// As it came.
     pub(in crate::gateway) query: Option<&'a str>,
@@ -110,8 +111,7 @@ impl Api {
             return reply;
         }
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
-        let theirs = std::mem::take(&mut ask.headers);
-        ask.headers = theirs.clone();
+        let theirs = ask.headers.clone();
         for name in &OWN {
             ask.headers.remove(name);
         }
@@ -164,17 +164,16 @@ impl Api {
 
     fn question(&self, ask: &Ask<'_>, means: Option<&Means>, body: &[u8]) -> Question {
         let found = &ask.found;
-        let (user, fingerprint);
+        let fingerprint;
         let key = means.and_then(|means| means.key.as_deref());
         let whose = match (&ask.caller, means.map(|means| &means.credential)) {
             (Caller::Person(person), Some(Credential::UserToken(_))) => {
-                let principal: &Principal = &person.principal;
-                user = principal.key();
-                Whose::User { key: &user, role: principal.role, generation: person.generation() }
+                let key = ask.name.as_deref().unwrap_or_default();
+                Whose::User { key, role: person.principal.role, generation: person.generation() }
             }
             (_, Some(Credential::ServerKey(_))) => Whose::ServerKey { id: key.unwrap_or_default() },
             (_, Some(Credential::UserToken(token))) => {
-                fingerprint = keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes());
+                fingerprint = self.fingerprint(token);
                 Whose::Token { fingerprint: &fingerprint }
             }
             (_, Some(Credential::None) | None) => Whose::Public,
@@ -191,8 +190,17 @@ impl Api {
         })
     }
 
-    /// Stands for an access token where callers are counted.
-    pub(in crate::gateway) fn fingerprint(&self, token: &Secret) -> String {
-        hex(&keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes()))
+    /// Stands for a caller where callers are told apart; nothing secret is in it. Nobody has none.
+    pub(in crate::gateway) fn name(&self, caller: &Caller) -> Option<String> {
+        match caller {
+            Caller::Person(user) => Some(user.principal.key()),
+            Caller::Key(key) => Some(key.id.clone()),
+            Caller::Token(token) => Some(hex(&self.fingerprint(token))),
+            Caller::Nobody => None,
+        }
+    }
+
+    fn fingerprint(&self, token: &Secret) -> [u8; 32] {
+        keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes())
     }
 }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::Stream;
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, TryStreamExt as _};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -187,20 +187,17 @@ impl AnswerBody {
 
     /// The rest as a whole; `None` when it is more than `most` bytes.
     pub(crate) async fn whole(mut self, most: usize) -> Result<Option<Bytes>, UpstreamError> {
-        let next = |body: &mut Self, context: &mut Context<'_>| Pin::new(body).poll_next(context);
-        let Some(first) = std::future::poll_fn(|context| next(&mut self, context)).await.transpose()? else {
-            return Ok(Some(Bytes::new()));
-        };
+        let Some(first) = self.try_next().await? else { return Ok(Some(Bytes::new())) };
         if first.len() > most {
             return Ok(None);
         }
         if self.length() == Some(0) {
             // One piece was all of it; its end is read so that the connection can be used again.
-            std::future::poll_fn(|context| next(&mut self, context)).await.transpose()?;
+            self.try_next().await?;
             return Ok(Some(first));
         }
-        let mut all = bytes::BytesMut::from(first);
-        while let Some(piece) = std::future::poll_fn(|context| next(&mut self, context)).await.transpose()? {
+        let mut all = BytesMut::from(first);
+        while let Some(piece) = self.try_next().await? {
             if all.len() + piece.len() > most {
                 return Ok(None);
             }

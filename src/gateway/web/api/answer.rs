@@ -10,7 +10,7 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::StreamExt as _;
 
 use super::Begun;
 use crate::gateway::services::api::{Reply, ReplyBody};
@@ -18,6 +18,8 @@ use crate::gateway::services::error::Error;
 use crate::gateway::services::pace::Quota;
 use crate::gateway::session::Seen;
 use crate::gateway::web::error::WebError;
+use crate::gateway::web::middleware::error_page::log;
+use crate::gateway::web::urls;
 use crate::platform::hostile::Hostile;
 use crate::platform::multipart::file_name;
 
@@ -57,7 +59,7 @@ impl Refusal {
 
     /// 401 for a program that sent no credential, or none that is known.
     pub(super) fn unauthorized(words: &'static str) -> Self {
-        let error = WebError { words: words.into(), ..WebError::sign_in(crate::gateway::web::urls::LOGIN.to_owned()) };
+        let error = WebError { words: words.into(), ..WebError::sign_in(urls::LOGIN.to_owned()) };
         let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         Self(Box::new(Told { error, header, quota: Quota::default() }))
     }
@@ -73,13 +75,7 @@ impl Refusal {
     /// The document of a refusal.
     pub(super) fn answer(self, begun: &Begun) -> HttpResponse {
         let Told { error, header, quota } = *self.0;
-        if let Some(cause) = &error.cause {
-            if error.status.is_server_error() {
-                tracing::error!(status = error.status.as_u16(), cause, "refused");
-            } else {
-                tracing::info!(status = error.status.as_u16(), cause, "refused");
-            }
-        }
+        log(&error);
         let mut answer = HttpResponse::build(error.status);
         if let Some(header) = header {
             answer.insert_header(header);
@@ -132,9 +128,9 @@ pub(super) fn passed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpRe
         ReplyBody::Whole(body) => return answer.body(body),
         ReplyBody::Stream(body) => body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from)),
     };
-    let body: std::pin::Pin<Box<dyn Stream<Item = Piece>>> = match seen.and_then(Seen::tether).filter(|_| !is_short(length)) {
-        Some(tether) => Box::pin(tether.hold(body, |ending| Err(ending.words().into()))),
-        None => Box::pin(body),
+    let body = match seen.and_then(Seen::tether).filter(|_| !is_short(length)) {
+        Some(tether) => tether.hold(body, |ending| Err(ending.words().into())).boxed_local(),
+        None => body.boxed_local(),
     };
     match length {
         Some(length) if is_head => answer.body(SizedStream::new(length, futures_util::stream::empty::<Piece>())),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use actix_web::HttpRequest;
-use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _};
@@ -52,7 +52,7 @@ pub(super) async fn read(
         Body::Nothing => Ok((Sent::Whole(None), Reason::default())),
         Body::Json => {
             // What a browser sends for another site without asking first is taken from no page. Others are judged by the service.
-            if seen.is_some() && !is_json(request.headers()) {
+            if seen.is_some() && !csrf::is_json(request.headers()) {
                 csrf::count("media_type");
                 return Err(WebError::unsupported_media_type("This operation takes application/json.").into());
             }
@@ -61,11 +61,6 @@ pub(super) async fn read(
         }
         Body::Multipart => form(request, payload, limits, (idle, seen)),
     }
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
 }
 
 async fn whole(mut payload: Payload, most: usize, idle: Duration) -> Result<Bytes, WebError> {
@@ -100,9 +95,9 @@ fn form(
     let reason = Reason(Rc::default(), most);
     let note = reason.clone();
     let expected = announced(request.query_string()).map(|sha256| (boundary, sha256));
-    let body: std::pin::Pin<Box<dyn Stream<Item = Result<Bytes, Cut>>>> = match seen.and_then(Seen::tether) {
-        Some(tether) => Box::pin(tether.hold(moving(payload, idle), |_| Err(Cut::Stopped))),
-        None => Box::pin(moving(payload, idle)),
+    let body = match seen.and_then(Seen::tether) {
+        Some(tether) => tether.hold(moving(payload, idle), |_| Err(Cut::Stopped)).boxed_local(),
+        None => moving(payload, idle).boxed_local(),
     };
     let stream = checked(body, most, expected, move |cut| note.0.set(Some(cut)));
     Ok((Sent::stream(stream, length), reason))

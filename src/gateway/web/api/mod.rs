@@ -35,7 +35,7 @@ use crate::gateway::domain::api_path::{Decision, Found, decide};
 use crate::gateway::domain::forwarding;
 use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::route_table::Answer;
-use crate::gateway::services::api::{Api, Ask, Caller, Proxy, ProxySettings};
+use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
 use crate::gateway::services::api_keys::ApiKeys;
 use crate::gateway::services::pace::{Quota, Verdict};
 use crate::gateway::session::{Glances, Sessions, Visit};
@@ -129,14 +129,9 @@ fn begin(request: &HttpRequest, worker: &Worker) -> Begun {
     let client = worker.parts.callers.client(request.peer_addr(), request.headers());
     let host = one_host(request.headers(), request.uri());
     let site = host.as_deref().and_then(|host| worker.parts.sites.of_host(host));
-    let scheme = if site.as_ref().is_some_and(|site| site.is_secure()) { "https" } else { "http" };
-    let origin = host.map(|host| format!("{scheme}://{}", host.to_ascii_lowercase())).unwrap_or_default();
-    let agent = request.headers().get(actix_web::http::header::USER_AGENT).and_then(|value| value.to_str().ok());
-    let visit = Visit {
-        network: neighbourhood(client),
-        request_id: request_id.clone(),
-        agent: agent.unwrap_or_default().chars().take(200).collect(),
-    };
+    let origin = site.as_ref().zip(host).map(|(site, host)| site.origin_at(&host)).unwrap_or_default();
+    // A call begins no session, so nobody asks which device it comes from.
+    let visit = Visit { network: neighbourhood(client), request_id: request_id.clone(), agent: String::new() };
     Begun { request_id, visit, client, site, origin }
 }
 
@@ -173,9 +168,10 @@ async fn answered(
     let Recognised { caller, seen } = match recognised {
         Ok(recognised) => recognised,
         // Guesses count as well.
-        Err(refusal) => return admitted(begun, site, &Caller::Nobody, worker).and(Err(refusal)),
+        Err(refusal) => return admitted(begun, site, None, worker).and(Err(refusal)),
     };
-    let quota = admitted(begun, site, &caller, worker)?;
+    let name = worker.parts.api.name(&caller);
+    let quota = admitted(begun, site, name.as_deref(), worker)?;
     let sees_inside = caller.sees_inside();
     let is_head = found.is_head;
     let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, seen.as_ref()).await?;
@@ -185,7 +181,8 @@ async fn answered(
     }
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     forwarding::trace(text("traceparent"), text("tracestate"), &begun.request_id, &mut headers);
-    let ask = Ask { tenant: &site.tenant, caller, found, query: request.uri().query(), headers, request_id: &begun.request_id };
+    let (tenant, query, request_id) = (&site.tenant, request.uri().query(), &*begun.request_id);
+    let ask = Ask { tenant, caller, name, found, query, headers, request_id };
     let reply = worker.parts.api.ask(&worker.proxy, ask, sent).await;
     let mut reply = reply.map_err(|error| cut.explain(error))?;
     reply.cache = reply.cache.filter(|_| sees_inside);
@@ -198,14 +195,8 @@ async fn answered(
 }
 
 /// Takes the call, or says when to come back.
-fn admitted(begun: &Begun, site: &Site, caller: &Caller, worker: &Worker) -> Result<Quota, Refusal> {
-    let name = match caller {
-        Caller::Person(user) => Some(user.principal.key()),
-        Caller::Key(key) => Some(key.id.clone()),
-        Caller::Token(token) => Some(worker.parts.api.fingerprint(token)),
-        Caller::Nobody => None,
-    };
-    match worker.parts.api.pace.admission.admit(&site.tenant, name.as_deref(), begun.client) {
+fn admitted(begun: &Begun, site: &Site, name: Option<&str>, worker: &Worker) -> Result<Quota, Refusal> {
+    match worker.parts.api.pace.admission.admit(&site.tenant, name, begun.client) {
         Verdict::Admitted(quota) => Ok(quota),
         Verdict::Refused { quota, retry_after } => Err(Refusal::too_often(quota, retry_after)),
     }

@@ -4,7 +4,6 @@ use std::future::{Ready, ready};
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
 use futures_util::StreamExt as _;
@@ -14,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::config::gateway::Limits;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::middleware::csrf::count;
+use crate::gateway::web::middleware::csrf::{count, is_json};
 
 /// A body that was not read yet.
 pub(in crate::gateway) struct JsonBody {
@@ -30,18 +29,12 @@ impl FromRequest for JsonBody {
         let Some(limits) = request.app_data::<Data<Limits>>() else {
             return ready(Err(WebError::internal("the limits are not known to the server")));
         };
-        if !is_json(request) {
+        if !is_json(request.headers()) {
             count("media_type");
             return ready(Err(WebError::unsupported_media_type("Only JSON is taken here. Nothing was saved.")));
         }
         ready(Ok(Self { payload: payload.take(), idle: Duration::from_secs(limits.body_idle_seconds) }))
     }
-}
-
-/// Whether the body says that it is JSON. A form of another site can send text, forms and files, but not this.
-fn is_json(request: &HttpRequest) -> bool {
-    let media = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
 impl JsonBody {

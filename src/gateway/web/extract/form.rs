@@ -21,6 +21,10 @@ pub(in crate::gateway) struct Form<T>(pub(in crate::gateway) T);
 /// A form of a page without a session: the origin of the request was checked by the middleware, there is no token.
 pub(in crate::gateway) struct OpenForm<T>(pub(in crate::gateway) T);
 
+/// A form with its token and nothing else: a button.
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Nothing {}
+
 #[derive(Deserialize)]
 struct Token {
     #[serde(default)]

@@ -12,7 +12,7 @@ mod upload;
 
 pub(in crate::gateway) use admin::Admin;
 pub(in crate::gateway) use body::JsonBody;
-pub(in crate::gateway) use form::{Form, OpenForm};
+pub(in crate::gateway) use form::{Form, Nothing, OpenForm};
 pub(in crate::gateway) use path::Path;
 pub(in crate::gateway) use query::{Paging, Query};
 pub(in crate::gateway) use share_visitor::{AtDoor, ShareVisitor, grant_cookie};

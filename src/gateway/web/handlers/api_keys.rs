@@ -11,7 +11,7 @@ use crate::gateway::services::Services;
 use crate::gateway::services::api_keys::{ApiKeys, Outcome, Wanted};
 use crate::gateway::services::error::Error;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Admin, Form, Path};
+use crate::gateway::web::extract::{Admin, Form, Nothing, Path};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::api_keys::{AlreadyMade, Made, NewKey, Revoke, Rotate, usual};
@@ -106,9 +106,6 @@ pub(in crate::gateway) async fn ask_revoke(
     let listed = services.api_keys.one(&actor, &id).await?;
     page.show(&Revoke::new(&page, &listed, services.api_keys.bounds().use_days))
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 pub(in crate::gateway) async fn revoke(
     page: Page,

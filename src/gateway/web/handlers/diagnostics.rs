@@ -9,7 +9,7 @@ use crate::gateway::domain::draft::{self, DraftId, Step, Target};
 use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{CsrfHeader, Form, Path, SignedIn, Watching};
+use crate::gateway::web::extract::{CsrfHeader, Form, Nothing, Path, SignedIn, Watching};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::diagnostics::{StagesAlone, Typed};
@@ -69,9 +69,6 @@ fn read(url: String, login_url: String) -> (Typed, Option<Target>) {
     let target = checked.ok().flatten().map(|url| Target { url, login_url: login.ok().flatten() });
     (typed, target)
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 /// Checks the kept target once more.
 pub(in crate::gateway) async fn check(

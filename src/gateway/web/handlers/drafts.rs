@@ -12,7 +12,7 @@ use crate::gateway::services::artifacts::{About, Names};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{Form, Path, SignedIn};
+use crate::gateway::web::extract::{Form, Nothing, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::drafts::{List, Typed, TypedName};
@@ -67,9 +67,6 @@ pub(in crate::gateway) async fn create(
         Err(error) => Err(error.into()),
     }
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 /// Deletes a draft.
 pub(in crate::gateway) async fn delete(

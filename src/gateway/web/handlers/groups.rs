@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::gateway::domain::group::GroupId;
 use crate::gateway::services::Services;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Form, Path, SignedIn};
+use crate::gateway::web::extract::{Form, Nothing, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::groups::{DeletePage, GroupPage};
@@ -22,9 +22,6 @@ pub(in crate::gateway) async fn show(
     let group = services.groups.show(&actor, &id).await?;
     page.show(&GroupPage::new(page.chrome("Group of tasks", "tasks"), &group))
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 /// Stops every scan of it that has not ended.
 pub(in crate::gateway) async fn terminate(

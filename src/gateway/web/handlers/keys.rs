@@ -10,7 +10,7 @@ use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::keys::{Added, Verdict};
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{Admin, Form, Path};
+use crate::gateway::web::extract::{Admin, Form, Nothing, Path};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::keys::{List, Problem, Remove};
@@ -53,9 +53,6 @@ pub(in crate::gateway) async fn add(
         Err(error) => Err(error.into()),
     }
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 pub(in crate::gateway) async fn test(
     page: Page,

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::gateway::services::Services;
 use crate::gateway::session::Portal;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Admin, Form, Paging, Path, Query, SignedIn};
+use crate::gateway::web::extract::{Admin, Form, Nothing, Paging, Path, Query, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::sessions::{AllPage, OwnPage};
@@ -65,9 +65,6 @@ pub(in crate::gateway) async fn own_as_data(
     });
     Ok(HttpResponse::Ok().json(json!({ "sessions": rows.collect::<Vec<_>>() })))
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 pub(in crate::gateway) async fn end_own(
     page: Page,

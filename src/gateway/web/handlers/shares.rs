@@ -10,7 +10,7 @@ use crate::gateway::services::error::Error;
 use crate::gateway::services::shares::{NewShare, Outcome, WantedCode};
 use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Form, Paging, Path, Query, SignedIn};
+use crate::gateway::web::extract::{Form, Nothing, Paging, Path, Query, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::shares::{AlreadyMade, Choices, Created, List, NewPage};
@@ -88,9 +88,6 @@ async fn again(page: &Page, services: &Services, actor: &Actor, filled: Filled, 
     let choices = Choices { what: filled.what, code: filled.code, last_day: filled.last_day };
     page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &NewPage::new(page, &preview, choices, words))
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 pub(in crate::gateway) async fn end(
     page: Page,

@@ -15,7 +15,7 @@ use crate::gateway::services::Services;
 use crate::gateway::services::signin::{Answer, Completed, Failed, Place, SignInError};
 use crate::gateway::session::{Portal, Sessions};
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{Form, Query, SignedIn};
+use crate::gateway::web::extract::{Form, Nothing, Query, SignedIn};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::signin as views;
@@ -96,9 +96,6 @@ pub(in crate::gateway) async fn complete(
         Err(error) => failed(&page, error),
     }
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 /// Ends the session here, clears what the browser keeps of this site, and goes on to the provider where that has a sign-out of
 /// its own. Without a session there is nothing to do, and nothing is wrong.

@@ -2,14 +2,13 @@
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
-use serde::Deserialize;
 
 use crate::contract::ids::TaskId;
 use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::services::Services;
 use crate::gateway::services::tasks::PAGE;
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{Form, Path, SignedIn};
+use crate::gateway::web::extract::{Form, Nothing, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::task::TaskPage;
@@ -42,9 +41,6 @@ pub(in crate::gateway) async fn show(
     let overview = services.tasks.overview(&actor, &id).await?;
     page.show(&TaskPage::new(page.chrome(project(&overview.task, 80), "tasks"), &overview))
 }
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Nothing {}
 
 /// Stops a scan.
 pub(in crate::gateway) async fn terminate(

@@ -5,7 +5,7 @@
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
-use actix_web::http::header::{HeaderMap, ORIGIN};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
 use actix_web::{Error, ResponseError as _};
 
@@ -38,6 +38,12 @@ impl Guard {
 /// Counts a change that was not made.
 pub(in crate::gateway) fn count(signal: &'static str) {
     metrics::counter!("cardea_csrf_block_total", "signal" => signal).increment(1);
+}
+
+/// Whether the body says that it is JSON. A form of another site can send text, forms and files, but not this.
+pub(in crate::gateway) fn is_json(headers: &HeaderMap) -> bool {
+    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    media.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
 pub(in crate::gateway) async fn csrf(

@@ -46,7 +46,8 @@ pub(in crate::gateway) async fn error_page(
     Ok(ServiceResponse::new(request, new))
 }
 
-fn log(failure: &WebError) {
+/// Writes down why a request was refused, where that is not for its sender.
+pub(in crate::gateway::web) fn log(failure: &WebError) {
     if let Some(cause) = &failure.cause {
         if failure.status.is_server_error() {
             tracing::error!(status = failure.status.as_u16(), cause, "refused");

@@ -33,8 +33,7 @@ pub(in crate::gateway) async fn tenant(
     };
     tracing::Span::current().record("tenant", site.tenant.as_str());
     let mut context = Context::of(request.request());
-    let scheme = if site.is_secure() { "https" } else { "http" };
-    context.origin = format!("{scheme}://{}", host.to_ascii_lowercase());
+    context.origin = site.origin_at(&host);
     let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let visit = Visit {
         network: context.network(),

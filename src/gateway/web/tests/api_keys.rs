@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::bench::{Answer, Bench, Browser, Site};
+use super::bench::{Answer, Bench, Browser, Site, alice, signed_in};
 use crate::gateway::domain::api_key::KeyRefusal;
 use crate::gateway::domain::route_table::named;
 use crate::gateway::domain::tenant::TenantId;
@@ -20,18 +20,6 @@ fn acme() -> TenantId {
 
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
-}
-
-/// Somebody signed in, with their token for forms.
-async fn signed_in(portal: &Site, host: &'static str, name: &str, role: &str) -> (Browser, String) {
-    let mut browser = Browser::new(host);
-    browser.get(portal, &format!("/test/sign-in/{name}/{role}")).await;
-    let csrf = browser.get(portal, "/shares").await.field("csrf");
-    (browser, csrf)
-}
-
-async fn alice(portal: &Site) -> (Browser, String) {
-    signed_in(portal, "acme.example", "alice", "admin").await
 }
 
 /// The key that a page shows.
@@ -176,7 +164,7 @@ async fn a_rotated_key_shows_its_new_text_once_and_the_old_one_ends_with_the_ove
     list.is_clean();
     assert!(list.body.contains("The text before it works until"), "{}", list.body);
     bench.clock.advance(Duration::from_hours(1));
-    let (mut alice, csrf) = self::alice(&portal).await;
+    let (mut alice, csrf) = super::bench::alice(&portal).await;
     assert_eq!((verify(&first).await, verify(&second).await), (Some(KeyRefusal::Expired), None));
     assert!(!alice.get(&portal, "/admin/keys").await.body.contains("The text before it"));
 
@@ -227,7 +215,7 @@ async fn right_keys_that_are_refused_are_written_down_so_often_and_wrong_ones_ne
     assert_eq!(events.last().unwrap().network.as_deref(), Some("203.0.113.0/24"));
     bench.clock.advance(Duration::from_hours(24));
     assert_eq!(verify(&text, HERE).await, Some(KeyRefusal::Expired));
-    let (mut alice, _) = self::alice(&portal).await;
+    let (mut alice, _) = super::bench::alice(&portal).await;
     let list = alice.get(&portal, "/admin/keys").await;
     assert!(list.body.contains("Expired") && list.body.contains("<code>192.0.2.0/24</code>"), "{}", list.body);
 }

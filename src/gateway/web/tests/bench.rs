@@ -385,3 +385,16 @@ impl Browser {
         Answer { status, headers, body }
     }
 }
+
+/// Somebody signed in, with their token for forms.
+pub(super) async fn signed_in(portal: &Site, host: &'static str, name: &str, role: &str) -> (Browser, String) {
+    let mut browser = Browser::new(host);
+    browser.get(portal, &format!("/test/sign-in/{name}/{role}")).await;
+    let csrf = browser.get(portal, "/shares").await.field("csrf");
+    (browser, csrf)
+}
+
+/// An administrator of acme.
+pub(super) async fn alice(portal: &Site) -> (Browser, String) {
+    signed_in(portal, "acme.example", "alice", "admin").await
+}

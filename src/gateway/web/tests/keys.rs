@@ -1,6 +1,6 @@
 //! Administration of server keys.
 
-use super::bench::{Bench, Browser, GOOD_KEY, XSS};
+use super::bench::{Bench, Browser, GOOD_KEY, XSS, alice};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::tests::bench::until;
 use crate::platform::secret::Secret;
@@ -78,9 +78,7 @@ async fn a_service_that_is_down_changes_nothing_about_the_keys() {
     let bench = Bench::new();
     let acme = TenantId::parse("acme").unwrap();
     let portal = bench.portal().await;
-    let mut alice = Browser::new("acme.example");
-    alice.get(&portal, "/test/sign-in/alice/admin").await;
-    let csrf = alice.get(&portal, "/admin/keys").await.field("csrf");
+    let (mut alice, csrf) = alice(&portal).await;
     for (label, key) in [("one", GOOD_KEY), ("two", "sk-unknown-to-the-service")] {
         alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", label), ("key", key)]).await;
     }
@@ -95,9 +93,7 @@ async fn a_service_that_is_down_changes_nothing_about_the_keys() {
 async fn one_tenant_never_sees_the_keys_of_another() {
     let bench = Bench::new();
     let portal = bench.portal().await;
-    let mut alice = Browser::new("acme.example");
-    alice.get(&portal, "/test/sign-in/alice/admin").await;
-    let csrf = alice.get(&portal, "/admin/keys").await.field("csrf");
+    let (mut alice, csrf) = alice(&portal).await;
     alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "acme-only"), ("key", GOOD_KEY)]).await;
     let id = bench.vault.list(&TenantId::parse("acme").unwrap()).await.unwrap()[0].id.clone();
     let mut carol = Browser::new("globex.example");
@@ -118,9 +114,7 @@ async fn a_key_that_could_not_be_tested_is_kept_and_not_used() {
     let bench = Bench::new();
     let acme = TenantId::parse("acme").unwrap();
     let portal = bench.portal().await;
-    let mut alice = Browser::new("acme.example");
-    alice.get(&portal, "/test/sign-in/alice/admin").await;
-    let csrf = alice.get(&portal, "/admin/keys").await.field("csrf");
+    let (mut alice, csrf) = alice(&portal).await;
     bench.fake.lock().unwrap().broken = Some(503);
     assert_eq!(alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "one"), ("key", GOOD_KEY)]).await.status, 303);
     let list = alice.get(&portal, "/admin/keys").await;
@@ -140,9 +134,7 @@ async fn two_keys_are_active_while_one_takes_the_place_of_the_other_and_everythi
     let bench = Bench::new();
     let acme = TenantId::parse("acme").unwrap();
     let portal = bench.portal().await;
-    let mut alice = Browser::new("acme.example");
-    alice.get(&portal, "/test/sign-in/alice/admin").await;
-    let csrf = alice.get(&portal, "/admin/keys").await.field("csrf");
+    let (mut alice, csrf) = alice(&portal).await;
     let old = bench.vault.add_active(&acme, "old".into(), Secret::new("sk-old"), "Settings".into()).await.unwrap();
     alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "new"), ("key", GOOD_KEY)]).await;
     let new = bench.vault.list(&acme).await.unwrap()[1].id.clone();
