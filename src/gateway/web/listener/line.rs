@@ -144,7 +144,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for Line<T> {
             return outcome;
         }
         match (&outcome, this.head) {
-            (Poll::Ready(Ok(())), None) if buffer.filled().len() > before => {
+            // The first head is the server's own to watch: it answers 408, where this can only close.
+            (Poll::Ready(Ok(())), None) if buffer.filled().len() > before && this.in_use.0.begun.get() > 0 => {
                 this.head = Some((Instant::now(), this.in_use.0.begun.get()));
             }
             (Poll::Pending, Some((since, _))) => this.wake_at(since + this.head_time(), context),
