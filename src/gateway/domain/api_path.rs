@@ -1,6 +1,8 @@
 //! Which operation a request is for, decided on the bytes of its path as they came. A path that could be read in two ways is
 //! refused, never cleaned; what goes to the service is built anew from the parameters, so that both sides see the same path.
 
+use std::sync::LazyLock;
+
 use percent_encoding::percent_decode_str;
 
 use super::route_table::{Route, TABLE, Under, Verb};
@@ -61,15 +63,17 @@ pub(in crate::gateway) fn decide(method: &str, path: &str, additions: bool) -> D
         Some(rest) => (Under::Prefix, rest),
         None => (Under::Base, path),
     };
-    let candidates = || TABLE.iter().filter(|row| row.under == under && (additions || !row.is_addition));
+    let counts = |row: &Route| row.under == under && (additions || !row.is_addition);
     // A fixed path stands before a pattern that matches it, whatever its method.
-    let pattern = |path: &str| candidates().find(|row| matches(row.path, path)).map(|row| row.path);
-    let decoded = percent_decode_str(rest).decode_utf8_lossy();
+    let pattern = |path: &str| {
+        let given: Vec<&str> = path.split('/').collect();
+        PATTERNS.iter().find(|pattern| pattern.matches(&given) && counts(pattern.row)).map(|pattern| pattern.row.path)
+    };
     let Some(found) = pattern(rest) else { return Decision::Unknown };
-    if pattern(&decoded) != Some(found) {
+    if rest.contains('%') && pattern(&percent_decode_str(rest).decode_utf8_lossy()) != Some(found) {
         return Decision::Ambiguous("The path holds an encoded word that means something else when it is not encoded.");
     }
-    let same_path = || candidates().filter(|row| row.path == found);
+    let same_path = || TABLE.iter().filter(|row| counts(row) && row.path == found);
     let (verb, is_head) = match method {
         "GET" => (Verb::Get, false),
         "HEAD" => (Verb::Get, true),
@@ -122,17 +126,27 @@ fn ambiguity(path: &str) -> Option<&'static str> {
     segments
         .any(|segment| matches!(segment, "" | "." | ".."))
         .then_some("The path holds an empty segment or one of dots.")
-        .or_else(|| percent_decode_str(path).decode_utf8().is_err().then_some("The path is not UTF-8."))
+        .or_else(|| {
+            let is_text = !path.contains('%') || percent_decode_str(path).decode_utf8().is_ok();
+            (!is_text).then_some("The path is not UTF-8.")
+        })
 }
 
-fn matches(pattern: &str, path: &str) -> bool {
-    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
-    loop {
-        match (wanted.next(), given.next()) {
-            (None, None) => return true,
-            (Some(wanted), Some(given)) if wanted == given || wanted.starts_with('{') => {}
-            _ => return false,
-        }
+/// The rows with their patterns in pieces: this is asked for every call.
+static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    TABLE.iter().map(|row| Pattern { row, segments: row.path.split('/').collect() }).collect()
+});
+
+struct Pattern {
+    row: &'static Route,
+    segments: Vec<&'static str>,
+}
+
+impl Pattern {
+    /// From the end, where paths differ most.
+    fn matches(&self, given: &[&str]) -> bool {
+        let mut pairs = self.segments.iter().zip(given).rev();
+        self.segments.len() == given.len() && pairs.all(|(wanted, given)| wanted == given || wanted.starts_with('{'))
     }
 }
 

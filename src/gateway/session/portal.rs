@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Ready, ready};
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use actix_session::{Session, SessionExt as _};
 use actix_web::dev::Payload;
@@ -36,9 +37,28 @@ pub(in crate::gateway) struct SignedIn {
     pub(in crate::gateway) started_at: Timestamp,
     #[serde(default)]
     generation: u64,
+    #[serde(skip)]
+    key: Once,
 }
 
+/// [`Principal::key`], made when it is first asked for; says nothing that the principal does not.
+#[derive(Clone, Default)]
+struct Once(OnceLock<Arc<str>>);
+
+impl PartialEq for Once {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Once {}
+
 impl SignedIn {
+    /// [`Principal::key`] of the user.
+    pub(in crate::gateway) fn user_key(&self) -> Arc<str> {
+        Arc::clone(self.key.0.get_or_init(|| self.principal.key().into()))
+    }
+
     /// The token that this session's forms carry.
     pub(in crate::gateway) fn csrf(&self) -> &str {
         &self.csrf
@@ -104,7 +124,7 @@ impl Portal {
     pub(in crate::gateway) fn sign_in(&self, principal: Principal, login: LoginId) -> Result<SignedIn, NotSignedIn> {
         let scope = self.scope.as_ref().filter(|scope| scope.tenant.as_ref() == Some(&principal.tenant)).ok_or(NotSignedIn)?;
         let csrf = random::token().map_err(|_| NotSignedIn)?;
-        let signed_in = SignedIn { principal, login, csrf, started_at: scope.now, generation: 0 };
+        let signed_in = SignedIn { principal, login, csrf, started_at: scope.now, generation: 0, key: Once::default() };
         scope.leave.set(Leave::NewSignIn);
         self.session.clear();
         self.session.insert(SIGNED_IN, &signed_in).map_err(|_| NotSignedIn)?;
@@ -129,7 +149,7 @@ impl Portal {
             return;
         }
         let moves = old.principal.role != principal.role;
-        self.rewrite(scope, SignedIn { principal, ..old }, moves);
+        self.rewrite(scope, SignedIn { principal, key: Once::default(), ..old }, moves);
     }
 
     /// After a change of the role that came with a refresh: the session goes on under a new handle, and the presented one is
@@ -209,7 +229,7 @@ pub(super) fn restate(state: &mut State, standing: Standing) {
     let Some(old) = state.get(SIGNED_IN).and_then(|text| serde_json::from_str::<SignedIn>(text).ok()) else { return };
     let Standing { principal, generation } = standing;
     if old.principal.key() == principal.key()
-        && let Ok(text) = serde_json::to_string(&SignedIn { principal, generation, ..old })
+        && let Ok(text) = serde_json::to_string(&SignedIn { principal, generation, key: Once::default(), ..old })
     {
         state.insert(SIGNED_IN.to_owned(), text);
     }

@@ -119,8 +119,18 @@ impl Records {
 
     /// The session that a handle leads to, and who is signed in there.
     pub(super) async fn look(&self, scope: &Scope, handle: &str) -> Result<Option<Found>, Unavailable> {
+        let Some(key) = scope.tenant.as_ref().and_then(|tenant| Self::key(tenant, handle)) else { return Ok(None) };
+        self.look_at(scope, handle, key).await
+    }
+
+    /// The record that a handle names on the host of `tenant`.
+    pub(super) fn key(tenant: &TenantId, handle: &str) -> Option<Key> {
+        secret(handle).map(|secret| Key::hashed(tenant, PURPOSE, secret))
+    }
+
+    /// [`Records::look`] by somebody who knows [`Records::key`] already.
+    pub(super) async fn look_at(&self, scope: &Scope, handle: &str, key: Key) -> Result<Option<Found>, Unavailable> {
         let Some((tenant, secret)) = scope.tenant.as_ref().zip(secret(handle)) else { return Ok(None) };
-        let key = Key::hashed(tenant, PURPOSE, secret);
         if handle.strip_suffix(secret).and_then(|start| start.strip_suffix('.')) != Some(tenant.as_str()) {
             self.0.mismatch(scope, tenant, key).await;
             return Ok(None);

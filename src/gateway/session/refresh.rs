@@ -173,7 +173,7 @@ pub(super) struct Inner {
     pub(super) settings: RefreshSettings,
     desk: Mutex<Desk>,
     /// Tokens as they were read a moment ago. Whoever asks has a session that lives; after a refusal the store is asked.
-    copies: Cache<LoginId, Held>,
+    copies: Cache<LoginId, Arc<Held>>,
 }
 
 /// What this process has in hand, by sign-in.
@@ -199,12 +199,13 @@ impl TokenSource {
     /// An access token that is good for now.
     pub(in crate::gateway) async fn access(&self, tenant: &TenantId, login: &LoginId, refresher: impl Refresh) -> Outcome {
         if let Some(held) = self.0.copies.get(login).filter(|held| self.0.is_good(held)) {
-            return Ok(held.set.access);
+            return Ok(held.set.access.clone());
         }
         let held = self.0.held(tenant, login).await?;
         if self.0.is_good(&held) {
-            self.0.copies.insert(login.clone(), held.clone());
-            return Ok(held.set.access);
+            let access = held.set.access.clone();
+            self.0.copies.insert(login.clone(), Arc::new(held));
+            return Ok(access);
         }
         if self.0.is_resting(login) {
             // The provider is not to be asked by everybody who comes while it is in trouble.

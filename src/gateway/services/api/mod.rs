@@ -10,6 +10,8 @@ mod reply;
 mod sending;
 mod upload;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt as _};
 use http::{HeaderMap, HeaderName, header};
@@ -70,7 +72,7 @@ pub(in crate::gateway) struct Ask<'a> {
     pub(in crate::gateway) tenant: &'a TenantId,
     pub(in crate::gateway) caller: Caller,
     /// Of [`Api::name`].
-    pub(in crate::gateway) name: Option<String>,
+    pub(in crate::gateway) name: Option<Arc<str>>,
     pub(in crate::gateway) found: Found,
     /// As it came.
     pub(in crate::gateway) query: Option<&'a str>,
@@ -191,11 +193,11 @@ impl Api {
     }
 
     /// Stands for a caller where callers are told apart; nothing secret is in it. Nobody has none.
-    pub(in crate::gateway) fn name(&self, caller: &Caller) -> Option<String> {
+    pub(in crate::gateway) fn name(&self, caller: &Caller) -> Option<Arc<str>> {
         match caller {
-            Caller::Person(user) => Some(user.principal.key()),
-            Caller::Key(key) => Some(key.id.clone()),
-            Caller::Token(token) => Some(hex(&self.fingerprint(token))),
+            Caller::Person(user) => Some(user.user_key()),
+            Caller::Key(key) => Some(key.id.as_str().into()),
+            Caller::Token(token) => Some(hex(&self.fingerprint(token)).into()),
             Caller::Nobody => None,
         }
     }

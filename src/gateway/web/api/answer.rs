@@ -6,7 +6,7 @@ use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
-    RETRY_AFTER, WWW_AUTHENTICATE,
+    REFERRER_POLICY, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
@@ -25,6 +25,7 @@ use crate::platform::multipart::file_name;
 
 /// RFC 9211.
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 /// Nothing that comes from the service runs, loads or is framed, should a browser ever show it.
 const CSP: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
@@ -98,11 +99,11 @@ pub(super) fn options(allowed: &[&'static str]) -> HttpResponse {
 /// The headers of a request that pass, as the upstream room knows headers.
 pub(super) fn passing(list: &'static [http::HeaderName], all: &HeaderMap) -> http::HeaderMap {
     let mut out = http::HeaderMap::with_capacity(list.len());
-    for name in list {
-        for value in all.get_all(name.as_str()) {
-            if let Ok(value) = http::HeaderValue::from_bytes(value.as_bytes()) {
-                out.append(name, value);
-            }
+    for (theirs, value) in all {
+        if let Some(name) = list.iter().find(|name| name.as_str() == theirs.as_str())
+            && let Ok(value) = http::HeaderValue::from_bytes(value.as_bytes())
+        {
+            out.append(name, value);
         }
     }
     out
@@ -192,17 +193,16 @@ pub(super) fn finish(answer: &mut HttpResponse<BoxBody>, begun: &Begun) {
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
     }
     let fixed = [
-        ("x-content-type-options", "nosniff"),
-        ("cross-origin-resource-policy", "same-origin"),
-        ("referrer-policy", "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"),
+        (REFERRER_POLICY, "no-referrer"),
         // A browser that has it asks before it shows it again.
-        (CACHE_CONTROL.as_str(), if validated { "private, no-cache" } else { "no-store" }),
+        (CACHE_CONTROL, if validated { "private, no-cache" } else { "no-store" }),
     ];
     for (name, value) in fixed {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        headers.insert(name, HeaderValue::from_static(value));
     }
     if begun.site.as_ref().is_some_and(|site| site.is_secure()) {
-        let value = HeaderValue::from_static("max-age=31536000; includeSubDomains");
-        headers.insert(HeaderName::from_static("strict-transport-security"), value);
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000; includeSubDomains"));
     }
 }
