@@ -120,7 +120,7 @@ impl<E: StaleOk> Cache<E> {
         A: FnOnce() -> F + 'static,
         F: Future<Output = Result<Fetched, E>> + 'static,
     {
-        let Some(slot) = self.slot(question) else { return self.alone(Why::Bypass, ask).await };
+        let Some(slot) = self.slot(question) else { return Box::pin(self.alone(Why::Bypass, ask)).await };
         if let Some(kept) = self.0.memory.get(&slot).await
             && let Some(given) = self.as_it_is(&kept)
         {
@@ -167,7 +167,7 @@ impl Changing {
     /// The service has answered. Waits for other replicas to be told, not for long.
     pub(in crate::gateway) async fn done(mut self) {
         if self.end() {
-            self.epochs.tell().await;
+            Box::pin(self.epochs.tell()).await;
         }
     }
 

@@ -133,9 +133,8 @@ fn ambiguity(path: &str) -> Option<&'static str> {
 }
 
 /// The rows with their patterns in pieces: this is asked for every call.
-static PATTERNS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
-    TABLE.iter().map(|row| Pattern { row, segments: row.path.split('/').collect() }).collect()
-});
+static PATTERNS: LazyLock<Vec<Pattern>> =
+    LazyLock::new(|| TABLE.iter().map(|row| Pattern { row, segments: row.path.split('/').collect() }).collect());
 
 struct Pattern {
     row: &'static Route,

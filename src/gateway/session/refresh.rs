@@ -201,6 +201,11 @@ impl TokenSource {
         if let Some(held) = self.0.copies.get(login).filter(|held| self.0.is_good(held)) {
             return Ok(held.set.access.clone());
         }
+        // In a box: who finds a copy does not carry the room for this.
+        Box::pin(self.read_or_refreshed(tenant, login, refresher)).await
+    }
+
+    async fn read_or_refreshed(&self, tenant: &TenantId, login: &LoginId, refresher: impl Refresh) -> Outcome {
         let held = self.0.held(tenant, login).await?;
         if self.0.is_good(&held) {
             let access = held.set.access.clone();

@@ -102,7 +102,7 @@ impl Api {
         let route = ask.found.route;
         let means = self.means(&ask).await?;
         let body = match sent {
-            Sent::Stream(body) => return self.call(&ask, means)?.once(proxy, body).await,
+            Sent::Stream(body) => return Box::pin(self.call(&ask, means)?.once(proxy, body)).await,
             Sent::Whole(body) => body,
         };
         // A part of an answer is nobody else's.
@@ -156,7 +156,7 @@ impl Api {
     }
 
     async fn server_keys(&self, tenant: &TenantId) -> Result<Vec<Means>, Error> {
-        let active = self.credentials.server_keys(tenant).await?;
+        let active = Box::pin(self.credentials.server_keys(tenant)).await?;
         let means = |(about, key): &(ServerKey, Secret)| Means {
             credential: Credential::ServerKey(key.clone()),
             key: Some(about.id.clone()),

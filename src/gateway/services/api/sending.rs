@@ -72,7 +72,7 @@ impl Call {
         let place = self.place().await?;
         let Some(means) = self.means.first() else { return Err(Error::SignIn) };
         let answer = self.send(proxy, means, body).await?;
-        if answer.status == StatusCode::UNAUTHORIZED && self.renewed(means).await?.is_some() {
+        if answer.status == StatusCode::UNAUTHORIZED && Box::pin(self.renewed(means)).await?.is_some() {
             return Err(Error::Resend);
         }
         Ok(Reply::of(answer, place))
@@ -87,7 +87,19 @@ impl Call {
         if answer.status != StatusCode::UNAUTHORIZED {
             return Ok(Reply::of(answer, place));
         }
-        let other = match all.next() {
+        // In a box: a call that is believed at once does not carry the room for this.
+        Box::pin(self.again(proxy, (first, all.next()), body.as_ref(), (answer, place))).await
+    }
+
+    /// Once more, with another credential than the one that was refused with `answer`.
+    async fn again(
+        &self,
+        proxy: &Proxy,
+        (first, next): (&Means, Option<&Means>),
+        body: Option<&Bytes>,
+        (answer, place): (Answer, Place),
+    ) -> Result<Reply, Error> {
+        let other = match next {
             Some(other) => Some(other.clone()),
             None => self.renewed(first).await?,
         };
@@ -98,7 +110,7 @@ impl Call {
             };
         };
         drop(answer);
-        let answer = self.tried(proxy, &other, body.as_ref()).await?;
+        let answer = self.tried(proxy, &other, body).await?;
         if answer.status == StatusCode::UNAUTHORIZED {
             let words = if self.caller.is_person() { NOT_BELIEVED } else { KEYS_NOT_BELIEVED };
             return Err(Error::Unusable(words));

@@ -56,7 +56,7 @@ impl Gate {
         };
         let _queue = Queue::join(hall, self.0.settings.waiting).ok_or_else(refused)?;
         let wait = Duration::from_millis(self.0.settings.wait_ms);
-        match timeout(wait, Arc::clone(&hall.places).acquire_owned()).await {
+        match Box::pin(timeout(wait, Arc::clone(&hall.places).acquire_owned())).await {
             Ok(Ok(held)) => Ok(Place { _held: Some(held) }),
             Ok(Err(_)) | Err(_) => Err(refused()),
         }

@@ -83,7 +83,7 @@ impl Proxy {
         loop {
             let (mut sender, is_new) = match self.0.pool.take(target.key()) {
                 Some(sender) => (sender, false),
-                None => (self.connect(target).await?, true),
+                None => (Box::pin(self.connect(target)).await?, true),
             };
             if sender.ready().await.is_err() {
                 if is_new {

@@ -129,7 +129,7 @@ pub(super) fn passed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpRe
         ReplyBody::Whole(body) => return answer.body(body),
         ReplyBody::Stream(body) => body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from)),
     };
-    let body = match seen.and_then(Seen::tether).filter(|_| !is_short(length)) {
+    let body = match seen.filter(|_| !is_short(length)).and_then(Seen::tether) {
         Some(tether) => tether.hold(body, |ending| Err(ending.words().into())).boxed_local(),
         None => body.boxed_local(),
     };

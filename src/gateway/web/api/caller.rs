@@ -42,7 +42,7 @@ pub(super) async fn recognise(
         if worker.glances.is_there(headers) {
             return Err(WebError::bad_request(BOTH).into());
         }
-        let caller = bearer((begun, site, route), headers, worker).await?;
+        let caller = Box::pin(bearer((begun, site, route), headers, worker)).await?;
         return Ok(Recognised { caller, seen: None });
     }
     if route.open_to == OpenTo::Everybody {
