@@ -9,7 +9,7 @@ use utoipa::openapi::{Content, Header, Ref, RefOr};
 use super::shapes::{Schemas, Types, of};
 use crate::contract::error::{ErrorData, ErrorResponse};
 use crate::contract::reports::ReportType;
-use crate::gateway::domain::route_table::{Answer, Body, Route, Verb};
+use crate::gateway::domain::route_table::{Answer, Body, Keep, Route, Verb};
 
 const JSON: &str = "application/json";
 /// RFC 9457.
@@ -105,7 +105,7 @@ pub(super) fn refusals(into: &mut Schemas) -> Vec<(&'static str, Response)> {
 }
 
 fn success(route: &Route, types: &Types, into: &mut Schemas) -> Response {
-    let answer = match (route.answer, types.answers) {
+    let mut answer = match (route.answer, types.answers) {
         (Answer::Stream, _) => {
             let answer = with_media(with_id("The file."), &media(route), &bytes());
             answer.header("Content-Disposition", header("The file's name."))
@@ -117,6 +117,10 @@ fn success(route: &Route, types: &Types, into: &mut Schemas) -> Response {
         }
         (_, None) => with_id("Done. The body is empty."),
     };
+    if route.keep != Keep::Never {
+        let words = "RFC 9211: whether the answer was kept here; for administrators and programs.";
+        answer = answer.header("Cache-Status", header(words));
+    }
     if route.verb == Verb::Get && route.answer == Answer::Json {
         return answer.header("ETag", header("Names this state of it, for `If-None-Match`.")).build();
     }
@@ -140,7 +144,12 @@ fn with_media(answer: ResponseBuilder, media: &[&'static str], schema: &Schema) 
 }
 
 fn with_id(words: &str) -> ResponseBuilder {
-    ResponseBuilder::new().description(words).header("X-Request-Id", header("Names this request in our logs."))
+    let quota = "draft-ietf-httpapi-ratelimit-headers-10, where calls are limited.";
+    ResponseBuilder::new()
+        .description(words)
+        .header("X-Request-Id", header("Names this request in our logs."))
+        .header("RateLimit", header(&format!("What is left of the allowance that is nearest to its end; {quota}")))
+        .header("RateLimit-Policy", header(&format!("Every allowance that counts for this caller; {quota}")))
 }
 
 fn header(words: &str) -> Header {

@@ -320,6 +320,20 @@ async fn while_the_service_is_in_trouble_an_old_answer_is_given_out_and_said_to_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_too_large_to_be_kept_passes_as_it_comes() {
+    let extra = "[gateway.upstream]\nmax_answer_bytes = 65536\n".to_owned();
+    let replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
+    let mut browser = replicas.signed_in().await;
+    let note = "x".repeat(300_000);
+    replicas.service.desk().body = Some(task("SUCCESS", &note));
+    let url = format!("{}{TASK}", replicas.all[0].url);
+    for _ in 0..2 {
+        assert_eq!(field(&read(&mut browser, &url).await, "note"), note);
+    }
+    assert!(polls(&replicas) >= 2, "nothing of it was kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_access_token_that_has_ended_is_shown_what_was_kept_for_it_for_a_moment_only() {
     let upstream = Upstream::start().await;
     let front = Front::new(&upstream.base).await;

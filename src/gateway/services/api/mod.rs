@@ -18,6 +18,7 @@ use http::{HeaderMap, HeaderName, header};
 
 pub(in crate::gateway) use self::caller::Caller;
 use self::caller::Means;
+use self::reply::TOO_LARGE;
 pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
 use self::sending::Call;
 pub(in crate::gateway) use self::upload::{Cut, boundary, checked};
@@ -118,10 +119,18 @@ impl Api {
             ask.headers.remove(name);
         }
         let is_head = std::mem::replace(&mut ask.found.is_head, false);
-        let call = self.call(&ask, means)?;
-        let (proxy, most) = (proxy.clone(), self.most);
-        let fetch = move || async move { call.replayable(&proxy, body).await?.fetched(most).await };
-        let (kept, status) = self.cache.through(&question, fetch).await?;
+        let call = self.call(&ask, means.clone())?;
+        let (own, again, most) = (proxy.clone(), body.clone(), self.most);
+        let fetch = move || async move { call.replayable(&own, body).await?.fetched(most).await };
+        let (kept, status) = match self.cache.through(&question, fetch).await {
+            Ok(given) => given,
+            // Nothing of it is kept, so it is asked for once more and passed on as it comes.
+            Err(Error::Unusable(TOO_LARGE)) => {
+                (ask.headers, ask.found.is_head) = (theirs, is_head);
+                return Box::pin(self.call(&ask, means)?.replayable(proxy, again)).await;
+            }
+            Err(error) => return Err(error),
+        };
         let validates = route.verb == Verb::Get;
         Ok(Reply::kept(&kept, (status, self.clock.now()), validates.then_some(&theirs), is_head))
     }
