@@ -108,6 +108,12 @@ impl<E: StaleOk> Cache<E> {
         Ok(cache)
     }
 
+    /// What is kept in memory and good as it is, for those who would need more to go [`through`](Cache::through).
+    pub(in crate::gateway) async fn at_hand(&self, question: &Question) -> Option<Given> {
+        let kept = self.0.memory.get(&self.slot(question)?).await?;
+        self.as_it_is(&kept)
+    }
+
     /// The answer to a question: one that is kept, that of another who asks the same at this moment, or that of `ask`. When
     /// it may be given out stale, `ask` goes on behind the request, on this thread: call it on a worker, or in a `LocalSet`.
     ///

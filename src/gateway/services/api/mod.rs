@@ -99,7 +99,7 @@ impl Sent {
 
 impl Api {
     /// Asks the service, or answers with what is kept. To be called on a worker: asking may go on behind the request.
-    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
         let route = ask.found.route;
         let means = self.means(&ask).await?;
         let body = match sent {
@@ -114,6 +114,22 @@ impl Api {
             return reply;
         }
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
+        if let Some((kept, status)) = self.cache.at_hand(&question).await {
+            let theirs = (route.verb == Verb::Get).then_some(&ask.headers);
+            return Ok(Reply::kept(&kept, (status, self.clock.now()), theirs, ask.found.is_head));
+        }
+        // In a box: what is at hand needs no room for this.
+        Box::pin(self.through(proxy, ask, means, (question, body))).await
+    }
+
+    /// Asks the service for what others may be given as well.
+    async fn through(
+        &self,
+        proxy: &Proxy,
+        mut ask: Ask<'_>,
+        means: Vec<Means>,
+        (question, body): (Question, Option<Bytes>),
+    ) -> Result<Reply, Error> {
         let theirs = ask.headers.clone();
         for name in &OWN {
             ask.headers.remove(name);
@@ -131,7 +147,7 @@ impl Api {
             }
             Err(error) => return Err(error),
         };
-        let validates = route.verb == Verb::Get;
+        let validates = ask.found.route.verb == Verb::Get;
         Ok(Reply::kept(&kept, (status, self.clock.now()), validates.then_some(&theirs), is_head))
     }
 
