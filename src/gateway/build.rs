@@ -242,7 +242,13 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone()),
-        share_pages: SharePages::new(credentials.clone(), ledger.clone(), policies.clone()),
+        share_pages: SharePages::new(
+            credentials.clone(),
+            (ledger.clone(), policies.clone()),
+            audit.clone(),
+            (*clock).clone(),
+            (*shutdown).clone(),
+        ),
         shares: Shares::new(
             (credentials.clone(), vault.clone()),
             (store.clone(), Arc::clone(ring)),
