@@ -28,7 +28,7 @@ impl SharePages {
     pub(in crate::gateway) async fn open_with_code(&self, place: &Place, typed: &str) -> Result<Entrance, Error> {
         let codes = readings(typed);
         if codes.is_empty() {
-            return Ok(Entrance::Refused);
+            return Ok(Entrance::NoCode);
         }
         let policy = self.policies.of(&place.tenant).await?;
         let mark = place.mark();

@@ -9,7 +9,7 @@ mod report;
 mod watermark;
 
 use self::log::Log;
-pub(in crate::gateway) use self::report::ReportFor;
+pub(in crate::gateway) use self::report::{Download, ReportFor};
 use super::credentials::Credentials;
 use super::error::Error;
 use super::share_policy::SharePolicies;
@@ -57,6 +57,8 @@ impl Place {
 pub(in crate::gateway) enum Entrance {
     /// The browser's part of the grant, and how long that is good.
     Granted(Secret, std::time::Duration),
+    /// What was typed can be no code: nobody looked at anything.
+    NoCode,
     /// Unknown, over, or the code is wrong: one answer for all.
     Refused,
     /// Seconds until the next try is looked at.
