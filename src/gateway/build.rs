@@ -118,8 +118,10 @@ impl<'a> Base<'a> {
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
         let cache = self.cache()?;
         let credentials = self.credentials(cache.clone());
+        let services = services(self, credentials.clone());
         let api = Api {
-            credentials: credentials.clone(),
+            credentials,
+            shares: services.share_pages.clone(),
             directory: self.directory.clone(),
             cache,
             pace: self.pace(),
@@ -129,7 +131,7 @@ impl<'a> Base<'a> {
             fingerprint_key: Secret::new(hex(self.ring.derive("access-token-fingerprint").as_slice())),
         };
         Ok(Parts {
-            services: services(self, credentials),
+            services,
             api,
             proxy: ProxySettings::new(&self.settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?,
             sessions: self.sessions.clone(),

@@ -51,8 +51,8 @@ impl Guard {
         let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
         let most = u64::from(policy.wrong_by_network);
         Ok(match lock {
-            _ if count.value > most => Admission::Wait { seconds: wait(count), is_first: count.value == most + 1 },
-            Some(lock) if count.value > 1 => Admission::Wait { seconds: wait(lock), is_first: false },
+            _ if count.value > most => Admission::Wait { seconds: wait(count) },
+            Some(lock) if count.value > 1 => Admission::Wait { seconds: wait(lock) },
             Some(lock) => Admission::Look { locked_for: Some(wait(lock)) },
             None => Admission::Look { locked_for: None },
         })
@@ -98,8 +98,8 @@ impl Guard {
 pub(in crate::gateway) enum Admission {
     /// It is. With `locked_for` a wrong one is answered like all the others that wait so many seconds.
     Look { locked_for: Option<u64> },
-    /// It is not. `is_first`: the first one of its network for which that is so.
-    Wait { seconds: u64, is_first: bool },
+    /// It is not.
+    Wait { seconds: u64 },
 }
 
 /// What a wrong code brought about.

@@ -181,7 +181,7 @@ impl Door {
     }
 
     async fn waits(&self, attempt: Try<'_>) -> Option<u64> {
-        if let Admission::Wait { seconds, .. } = self.admits(attempt).await { Some(seconds) } else { None }
+        if let Admission::Wait { seconds } = self.admits(attempt).await { Some(seconds) } else { None }
     }
 }
 

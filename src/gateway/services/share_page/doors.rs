@@ -37,12 +37,7 @@ impl SharePages {
         let attempt = Try { tenant: &place.tenant, mark: &mark, version, network: &place.network };
         let locked_for = match self.guard.admit(attempt, &policy).await? {
             Admission::Look { locked_for } => locked_for,
-            Admission::Wait { seconds, is_first } => {
-                if is_first && entry.is_some() {
-                    self.log.note(place, &mark, Outcome::Locked);
-                }
-                return Ok(Entrance::Wait(seconds));
-            }
+            Admission::Wait { seconds } => return Ok(Entrance::Wait(seconds)),
         };
         let candidate = candidate(entry.as_ref(), &codes);
         if let (Some(entry), Some(codes)) = (&entry, candidate)
@@ -148,7 +143,8 @@ impl SharePages {
                 self.log.alarm(place, attempt.mark, Outcome::CodeDead);
             }
             Some(Reached::Locked) => self.log.alarm(place, attempt.mark, Outcome::Locked),
-            _ if entry.code_dead => self.log.note(place, attempt.mark, Outcome::CodeDead),
+            // Not even written down: strangers could make the log forget who really came.
+            _ if entry.code_dead => {}
             _ => self.log.note(place, attempt.mark, Outcome::WrongCode),
         }
         Ok(())

@@ -5,10 +5,12 @@
 mod content;
 mod doors;
 mod log;
+mod programs;
 mod report;
 mod watermark;
 
 use self::log::Log;
+pub(in crate::gateway) use self::programs::{Passage, Tried};
 pub(in crate::gateway) use self::report::{Download, ReportFor};
 use super::credentials::Credentials;
 use super::error::Error;
