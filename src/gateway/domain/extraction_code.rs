@@ -81,7 +81,8 @@ pub(in crate::gateway) fn readings(typed: &str) -> Vec<Secret> {
     let code = normal(typed);
     let plain = typed.trim();
     // A code as it is made here has one reading only: a mistyped one costs one try.
-    let other = (plain != code && !is_made_here(&code) && !plain.contains(char::is_whitespace)).then(|| plain.to_owned());
+    let other = (plain != code && !code.is_empty() && !is_made_here(&code) && !plain.contains(char::is_whitespace))
+        .then(|| plain.to_owned());
     let fits = |code: &String| ELSEWHERE.contains(&code.chars().count());
     [Some(code), other].into_iter().flatten().filter(fits).map(Secret::new).collect()
 }

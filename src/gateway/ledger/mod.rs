@@ -46,7 +46,7 @@ pub(in crate::gateway) enum LedgerError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum View {
     /// This view is the caller's; the entry as it is with it.
-    Taken(Entry),
+    Taken(Box<Entry>),
     /// All views are spent, or the share is over.
     None,
 }
@@ -125,7 +125,7 @@ impl Ledger {
             })
             .await;
         match taken {
-            Ok(Some(((), entry))) => Ok(View::Taken(entry)),
+            Ok(Some(((), entry))) => Ok(View::Taken(Box::new(entry))),
             Ok(None) | Err(NoView::Spent) => Ok(View::None),
             Err(NoView::Trouble(error)) => Err(error),
         }

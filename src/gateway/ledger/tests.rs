@@ -63,6 +63,7 @@ async fn both(test: impl AsyncFn(&Bench)) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
 async fn of_fifty_who_open_at_once_as_many_get_in_as_there_are_views() {
     both(async |bench| {
         let (ledger, tenant) = (ledger(bench), acme());
@@ -162,7 +163,7 @@ fn door() -> Door {
     let bench = Bench::file();
     let (ledger, tenant) = (ledger(&bench), acme());
     let mark = Mark::of(&tenant, &"s".parse().unwrap());
-    Door { ledger, bench, tenant, mark }
+    Door { bench, ledger, tenant, mark }
 }
 
 impl Door {
@@ -264,7 +265,8 @@ async fn a_grant_opens_its_own_share_of_its_own_tenant_until_it_runs_out_and_kee
     assert_eq!(open(&globex(), &door.mark, &handle).await, None);
     assert_eq!(open(&door.tenant, &door.mark, &Secret::new("guess")).await, None);
 
-    let left = grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4, terms: Terms::of(&POLICY) }, life).await.unwrap();
+    let left =
+        grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4, terms: Terms::of(&POLICY) }, life).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, Some((None, 4)));
     grants.drop(&door.tenant, &left).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, None);

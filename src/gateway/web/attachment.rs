@@ -56,7 +56,10 @@ mod tests {
         let of = |name: &str| disposition("report_", &name.into(), "_x.pdf");
         assert_eq!(of("shop 1.0"), "attachment; filename=\"report_shop_1.0_x.pdf\"");
         assert_eq!(of("订单"), "attachment; filename=\"report_file_x.pdf\"; filename*=UTF-8''report_%E8%AE%A2%E5%8D%95_x.pdf");
-        assert_eq!(of("é\"; a=b\r\n/.."), "attachment; filename=\"report_a_b_x.pdf\"; filename*=UTF-8''report_%C3%A9_%3B%20a%3Db__x.pdf");
+        assert_eq!(
+            of("é\"; a=b\r\n/.."),
+            "attachment; filename=\"report_a_b_x.pdf\"; filename*=UTF-8''report_%C3%A9_%3B%20a%3Db_x.pdf"
+        );
         assert!(!of("a\u{202e}é").contains("%E2%80%AE"));
         assert_eq!(of(""), "attachment; filename=\"report_file_x.pdf\"");
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::client::{Answer, Browser, Manners};
 use crate::support::eventually;
 use crate::support::provider::Provider;
-use crate::support::replicas::{Replicas, Setup};
+use crate::support::replicas::{Replica, Replicas, Setup};
 use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
 use crate::support::shop::shop;
 
@@ -94,7 +94,7 @@ async fn besieged(office: &mut Office, tries: usize) {
     for replica in &office.replicas.all {
         replica.forget_peak();
     }
-    let before: Vec<u64> = office.replicas.all.iter().map(|replica| replica.peak_kib()).collect();
+    let before: Vec<u64> = office.replicas.all.iter().map(Replica::peak_kib).collect();
     let mut rest = stream::iter(40..tries).map(&guess).buffer_unordered(16);
     while let Some(status) = rest.next().await {
         assert_eq!(status, 429);
@@ -117,17 +117,14 @@ async fn besieged(office: &mut Office, tries: usize) {
     let log = office.replicas.logs();
     assert!(log.contains("/s/{share}"), "the log is looked through");
     holds_none("the log", log.as_bytes(), &secrets);
-    let rest = match &office.replicas.redis {
-        Some(redis) => {
-            let keys = redis.command(&["DBSIZE"]).await;
-            let keys: usize = keys.trim().trim_start_matches(':').parse().unwrap();
-            assert!(keys < 2_400, "one counter a network, and {keys} keys in all");
-            redis.dump().await
-        }
-        None => {
-            office.replicas.all[0].finish().await;
-            std::fs::read(office.replicas.all[0].folder().join("gateway.redb")).unwrap()
-        }
+    let rest = if let Some(redis) = &office.replicas.redis {
+        let keys = redis.command(&["DBSIZE"]).await;
+        let keys: usize = keys.trim().trim_start_matches(':').parse().unwrap();
+        assert!(keys < 2_400, "one counter a network, and {keys} keys in all");
+        redis.dump().await
+    } else {
+        office.replicas.all[0].finish().await;
+        std::fs::read(office.replicas.all[0].folder().join("gateway.redb")).unwrap()
     };
     holds_none("the store", &rest, &secrets);
 }

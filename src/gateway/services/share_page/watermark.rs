@@ -1,6 +1,7 @@
 //! The line in a downloaded report that names the share it came through, so that a copy that turns up somewhere leads back to
 //! whom it was given. Into HTML it is put while the report streams by. A PDF passes as it is: its file name says the same.
 
+use std::fmt::Write as _;
 use std::io;
 use std::pin::Pin;
 
@@ -52,7 +53,10 @@ fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             // Whatever encoding the page says it has.
-            c if !c.is_ascii() => out.push_str(&format!("&#{};", u32::from(c))),
+            c if !c.is_ascii() => {
+                // Writing into a text cannot fail.
+                let _ = write!(out, "&#{};", u32::from(c));
+            }
             c => out.push(c),
         }
         out
@@ -148,7 +152,9 @@ mod tests {
             let (html, added) = through(page.chunks(size).collect(), ReportType::Html).await;
             let (before, after) = html.split_once("<p>Given out by ").unwrap();
             assert!(before.ends_with("<BODY class=\"a\">") && after.ends_with("</p>\n<p>x</p></body>"), "{html}");
-            assert!(after.starts_with(&format!("Ann &lt;b&gt; through share {}. Confidential. Note: f&#252;r Bob", mark.short())));
+            assert!(
+                after.starts_with(&format!("Ann &lt;b&gt; through share {}. Confidential. Note: f&#252;r Bob", mark.short()))
+            );
             assert!(!html.contains("<script>"));
             assert_eq!(html.len() as u64, page.len() as u64 + added);
         }

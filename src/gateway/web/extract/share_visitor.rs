@@ -100,13 +100,14 @@ pub(in crate::gateway) fn grant_cookie(
     handle: Option<&Secret>,
     lifetime: std::time::Duration,
 ) -> Cookie<'static> {
-    let mut cookie = Cookie::build(cookie_name(site, &spot.share), handle.map(|handle| handle.expose().to_owned()).unwrap_or_default())
-        .path(urls::door(spot))
-        .http_only(true)
-        .secure(site.is_secure())
-        .same_site(SameSite::Lax)
-        .max_age(CookieTime::seconds(i64::try_from(lifetime.as_secs()).unwrap_or(0)))
-        .finish();
+    let mut cookie =
+        Cookie::build(cookie_name(site, &spot.share), handle.map(|handle| handle.expose().to_owned()).unwrap_or_default())
+            .path(urls::door(spot))
+            .http_only(true)
+            .secure(site.is_secure())
+            .same_site(SameSite::Lax)
+            .max_age(CookieTime::seconds(i64::try_from(lifetime.as_secs()).unwrap_or(0)))
+            .finish();
     if handle.is_none() {
         cookie.make_removal();
     }

@@ -64,7 +64,9 @@ const fn over(state: State) -> &'static str {
         State::UsedUp => {
             "The code is right, but the share was opened as often as it may be. Ask the person who sent you the link for a new one."
         }
-        State::Expired => "The code is right, but the share has come to its end. Ask the person who sent you the link for a new one.",
+        State::Expired => {
+            "The code is right, but the share has come to its end. Ask the person who sent you the link for a new one."
+        }
         State::Open | State::CodeDead | State::Ended => {
             "The code is right, but the share was ended. Ask the person who sent you the link for a new one."
         }

@@ -216,12 +216,7 @@ pub(in crate::gateway) struct SharedFinding {
 }
 
 impl SharedFinding {
-    pub(in crate::gateway) fn new(
-        page: &Page,
-        ways: &impl Ways,
-        about: &About,
-        (finding, chains): (&Finding, &[Chain]),
-    ) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, ways: &impl Ways, about: &About, (finding, chains): (&Finding, &[Chain])) -> Self {
         let title =
             if finding.row.title.is_empty() { "Finding without a title".to_owned() } else { finding.row.title.short(300) };
         Self {
@@ -230,10 +225,7 @@ impl SharedFinding {
             body: FindingBody::new(
                 finding,
                 Audience::Recipients,
-                chains
-                    .iter()
-                    .map(|chain| ChainLink { href: ways.chain(&chain.id), title: chains::title(chain, 160) })
-                    .collect(),
+                chains.iter().map(|chain| ChainLink { href: ways.chain(&chain.id), title: chains::title(chain, 160) }).collect(),
             ),
             about: AboutView::of(about, ways),
             back: ways.view(),
