@@ -30,8 +30,7 @@ impl Api {
             Sent::Whole(Some(body)) if ask.found.route.verb == Verb::Post => {
                 let code = code(&body);
                 // Sent anew where it was read: no other reading of the body tries another code than the one that counts.
-                let body = if code.expose().is_empty() { body } else { written(&code) };
-                (Sent::Whole(Some(body)), Some(code))
+                (Sent::Whole(Some(code.as_ref().map_or(body, written))), code)
             }
             other => (other, None),
         };
@@ -43,8 +42,12 @@ impl Api {
             request_id: ask.request_id.to_owned(),
         };
         let (passage, tried) = self.shares.pass(place, code.as_ref()).await?;
+        let sent = match (&passage, sent) {
+            (Passage::WithoutCode, Sent::Whole(Some(_))) => Sent::Whole(Some(written(&Secret::new("")))),
+            (_, sent) => sent,
+        };
         match passage {
-            Passage::AsAsked => {}
+            Passage::AsAsked | Passage::WithoutCode => {}
             Passage::AsUnknown => {
                 let nobodys = random::id().map_err(|error| Error::Internal(error.to_string()))?;
                 if let Some(id) = ask.found.parameters.first_mut() {
@@ -65,10 +68,10 @@ impl Api {
     }
 }
 
-/// The code of a body; empty when it holds none that can be read.
-fn code(body: &[u8]) -> Secret {
-    let read: Option<Value> = serde_json::from_slice(body).ok();
-    Secret::new(read.as_ref().and_then(|body| body.get("extractionCode")?.as_str()).unwrap_or_default())
+/// The code of a body, if it holds one that can be read.
+fn code(body: &[u8]) -> Option<Secret> {
+    let read: Value = serde_json::from_slice(body).ok()?;
+    read.get("extractionCode")?.as_str().filter(|code| !code.is_empty()).map(Secret::new)
 }
 
 fn written(code: &Secret) -> Bytes {

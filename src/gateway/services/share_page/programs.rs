@@ -12,6 +12,8 @@ use crate::platform::secret::Secret;
 pub(in crate::gateway) enum Passage {
     /// By the service, as it was asked.
     AsAsked,
+    /// By the service, without whatever else it might read a code from: none was found that could be counted.
+    WithoutCode,
     /// By the service, of a share that nobody has.
     AsUnknown,
     /// Not by the service: the code is wrong.
@@ -26,7 +28,7 @@ pub(in crate::gateway) struct Tried {
 }
 
 impl SharePages {
-    /// Decides on a call. `code` is what a `POST` carries, empty for none; a `GET` tries no code.
+    /// Decides on a call. `code` is what it tries, if it tries one.
     ///
     /// # Errors
     /// [`Error::Busy`] where codes are not looked at now.
@@ -40,8 +42,11 @@ impl SharePages {
             evidence && coded && entry.most_views.is_none() && entry.state(self.clock.now()) == State::Open
         });
         let passage = if opens { Passage::AsAsked } else { Passage::AsUnknown };
-        let codeless = opens && entry.as_ref().is_some_and(|entry| !entry.needs_code);
-        let Some(code) = code.filter(|_| !codeless) else { return Ok((passage, None)) };
+        let needs_code = entry.as_ref().map(|entry| entry.needs_code);
+        let Some(code) = code.filter(|_| !opens || needs_code != Some(false)) else {
+            let guarded = opens && needs_code == Some(true);
+            return Ok((if guarded { Passage::WithoutCode } else { passage }, None));
+        };
         let version = entry.as_ref().map_or(0, |entry| entry.version);
         let attempt = Try { tenant: &place.tenant, mark: &mark, version, network: &place.network };
         let locked_for = match self.guard.admit(attempt, &policy).await? {
