@@ -10,7 +10,7 @@ use crate::contract::ids::VulId;
 use crate::contract::reports::ReportType;
 use crate::gateway::services::Services;
 use crate::gateway::services::share_page::{Content, Download, Entrance, ReportFor};
-use crate::gateway::web::attachment::disposition;
+use crate::gateway::web::attachment::attachment;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{AtDoor, OpenForm, Path, Query, ShareVisitor, grant_cookie};
 use crate::gateway::web::page::Page;
@@ -161,7 +161,7 @@ pub(in crate::gateway) async fn report(
         return Err(WebError::not_found());
     }
     match services.share_pages.report(&visit, form).await? {
-        Content::Here(ReportFor::Stream(report)) => Ok(attachment(report, form)),
+        Content::Here(ReportFor::Stream(report)) => Ok(as_file(report, form)),
         Content::Here(ReportFor::NoKey) => {
             page.show_as(StatusCode::SERVICE_UNAVAILABLE, &Closed::no_key(&page, &visit.place.spot))
         }
@@ -187,12 +187,13 @@ fn over(page: &Page) -> Result<HttpResponse, WebError> {
 
 /// The type is the one that was asked for, never what the service says; a page in it runs nothing. The name says which share
 /// the file came through.
-fn attachment(report: Download, form: ReportType) -> HttpResponse {
+fn as_file(report: Download, form: ReportType) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
-    let ending = format!("_share-{}.{}", report.share, form.extension());
+    // Short enough that the end of the name is never cut.
+    let name = format!("report_{}_share-{}.{}", report.project.short(50), report.share, form.extension());
     answer
         .insert_header((CONTENT_TYPE, form.media_type()))
-        .insert_header((CONTENT_DISPOSITION, disposition("report_", &report.project, &ending)))
+        .insert_header((CONTENT_DISPOSITION, attachment(&name)))
         .insert_header((CONTENT_SECURITY_POLICY, "sandbox"));
     if let Some(length) = report.length {
         answer.no_chunking(length);
