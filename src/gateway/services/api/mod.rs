@@ -6,9 +6,9 @@
 
 mod caller;
 pub(in crate::gateway) mod fuzzing;
+mod recipients;
 mod reply;
 mod sending;
-mod shared;
 mod upload;
 
 use bytes::Bytes;
