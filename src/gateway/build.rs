@@ -118,8 +118,10 @@ impl<'a> Base<'a> {
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
         let cache = self.cache()?;
         let credentials = self.credentials(cache.clone());
+        let services = services(self, credentials.clone());
         let api = Api {
-            credentials: credentials.clone(),
+            credentials,
+            shares: services.share_pages.clone(),
             directory: self.directory.clone(),
             cache,
             pace: self.pace(),
@@ -129,7 +131,7 @@ impl<'a> Base<'a> {
             fingerprint_key: Secret::new(hex(self.ring.derive("access-token-fingerprint").as_slice())),
         };
         Ok(Parts {
-            services: services(self, credentials),
+            services,
             api,
             proxy: ProxySettings::new(&self.settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?,
             sessions: self.sessions.clone(),
@@ -242,7 +244,13 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone()),
-        share_pages: SharePages::new(credentials.clone(), ledger.clone(), policies.clone()),
+        share_pages: SharePages::new(
+            credentials.clone(),
+            (ledger.clone(), policies.clone()),
+            audit.clone(),
+            (*clock).clone(),
+            (*shutdown).clone(),
+        ),
         shares: Shares::new(
             (credentials.clone(), vault.clone()),
             (store.clone(), Arc::clone(ring)),

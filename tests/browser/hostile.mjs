@@ -82,6 +82,7 @@ try {
   await page.getByRole('button', { name: 'Create the share' }).click();
   await page.getByRole('heading', { name: 'Share created' }).waitFor();
   await harmless(page, 'share created');
+  const code = (await page.locator('#share-code').textContent()).trim();
   await look(page, 'share-created', watch, { folder: 'hostile' });
   await visit(page, '/admin/keys', 'keys');
   await page.getByLabel('Label').fill(corpus[3].slice(0, 40));
@@ -114,7 +115,7 @@ try {
   const door = await guest.newPage();
   await visit(door, `/s/${encodeURIComponent(corpus[0])}`, 'door');
   await door.goto(`${demo.portal}/s/s0`);
-  await door.getByLabel('Extraction code').fill('ABCDEFGH');
+  await door.getByLabel('Extraction code').fill(code);
   await door.getByRole('button', { name: 'Open', exact: true }).click();
   await door.getByRole('heading', { name: 'About this share' }).waitFor();
   await harmless(door, 'share');

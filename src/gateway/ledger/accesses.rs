@@ -41,7 +41,7 @@ impl Ledger {
             let plain = self.ring.open(KIND, &key.context(), &[], &record.value).map_err(|_| LedgerError::Sealed)?;
             accesses.push(serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?);
         }
-        accesses.sort_by(|one: &Access, other: &Access| other.at.cmp(&one.at));
+        accesses.sort_by_key(|access: &Access| std::cmp::Reverse(access.at));
         Ok(accesses)
     }
 }

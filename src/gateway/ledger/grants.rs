@@ -9,6 +9,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use super::{Ledger, LedgerError};
 use crate::gateway::domain::share_entry::Mark;
+use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store, Unavailable};
 use crate::platform::random;
@@ -24,6 +25,25 @@ pub(in crate::gateway) struct Inside {
     pub(in crate::gateway) code: Option<Secret>,
     /// The entry's version when it was granted: a later one makes it void.
     pub(in crate::gateway) version: u64,
+    /// So does another policy.
+    pub(in crate::gateway) terms: Terms,
+}
+
+/// What of a company's policy an open door rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Terms {
+    without_code: bool,
+    evidence: bool,
+    most_days: u32,
+    most_views: Option<u32>,
+    grant_minutes: u32,
+}
+
+impl Terms {
+    pub(in crate::gateway) const fn of(policy: &SharePolicy) -> Self {
+        let SharePolicy { without_code, evidence, most_days, most_views, grant_minutes, .. } = *policy;
+        Self { without_code, evidence, most_days, most_views, grant_minutes }
+    }
 }
 
 /// The grants. Cheap to clone.
@@ -37,6 +57,7 @@ pub(in crate::gateway) struct Grants {
 struct Grant {
     code: Option<String>,
     version: u64,
+    terms: Terms,
 }
 
 impl Drop for Grant {
@@ -62,7 +83,8 @@ impl Grants {
     ) -> Result<Secret, LedgerError> {
         let handle = Secret::new(random::token().map_err(|error| Unavailable(error.to_string()))?);
         let key = named(tenant, &handle);
-        let content = Grant { code: inside.code.as_ref().map(|code| code.expose().to_owned()), version: inside.version };
+        let code = inside.code.as_ref().map(|code| code.expose().to_owned());
+        let content = Grant { code, version: inside.version, terms: inside.terms };
         let plain = Zeroizing::new(serde_json::to_vec(&content).map_err(|_| LedgerError::Sealed)?);
         let sealed = self.ring.seal(PURPOSE, &context(&key, mark), handle.expose().as_bytes(), &plain);
         self.store.put(&key, sealed.map_err(|_| LedgerError::Sealed)?, Some(life)).await?;
@@ -82,7 +104,7 @@ impl Grants {
             return Ok(None);
         };
         let grant: Grant = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
-        Ok(Some(Inside { code: grant.code.clone().map(Secret::new), version: grant.version }))
+        Ok(Some(Inside { code: grant.code.clone().map(Secret::new), version: grant.version, terms: grant.terms }))
     }
 
     pub(in crate::gateway) async fn drop(&self, tenant: &TenantId, handle: &Secret) -> Result<(), LedgerError> {

@@ -1,6 +1,6 @@
 //! Counts wrong codes. Guessing is bounded three times: per share and network, per share, and in the life of a code. A try from a
 //! network counts before the code is looked at, so that parallel tries cannot slip through. Made-up ids are counted alike, so that
-//! nothing tells them from real ones; only the last count is kept for real shares alone, because it stays long.
+//! nothing tells them from real ones; their last count is forgotten soon, so that no stranger fills the store.
 
 use std::time::Duration;
 
@@ -44,14 +44,18 @@ impl Ledger {
 }
 
 impl Guard {
-    /// Counts a try, or says how many seconds it has to wait.
-    pub(in crate::gateway) async fn admit(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<Option<u64>, Unavailable> {
-        if let Some(lock) = self.0.peek(&locked(attempt)).await? {
-            return Ok(Some(wait(lock)));
-        }
-        let window = minutes(policy.network_minutes);
-        let count = self.0.count(&from_network(attempt), window).await?;
-        Ok((count.value > u64::from(policy.wrong_by_network)).then(|| wait(count)))
+    /// Counts a try, and says whether its code is looked at. While everybody waits, a network that nobody has tried from is
+    /// looked at all the same, once: whoever has the right code gets in however many others guess, until the code is dead.
+    pub(in crate::gateway) async fn admit(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<Admission, Unavailable> {
+        let lock = self.0.peek(&locked(attempt)).await?;
+        let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
+        let most = u64::from(policy.wrong_by_network);
+        Ok(match lock {
+            _ if count.value > most => Admission::Wait { seconds: wait(count) },
+            Some(lock) if count.value > 1 => Admission::Wait { seconds: wait(lock) },
+            Some(lock) => Admission::Look { locked_for: Some(wait(lock)) },
+            None => Admission::Look { locked_for: None },
+        })
     }
 
     /// Counts a wrong code. What this one brought about, if anything.
@@ -61,18 +65,17 @@ impl Guard {
         is_real: bool,
         policy: &SharePolicy,
     ) -> Result<Option<Reached>, Unavailable> {
-        let count = self.0.count(&anywhere(attempt), minutes(policy.anywhere_minutes)).await?;
+        let window = minutes(policy.anywhere_minutes);
+        let count = self.0.count(&anywhere(attempt), window).await?;
+        let life = self.0.count(&in_life(attempt), if is_real { LIFETIME } else { window }).await?;
         let mut reached = None;
         if count.value >= u64::from(policy.wrong_anywhere) {
             let lock = self.0.count(&locked(attempt), minutes(policy.locked_minutes)).await?;
             self.0.reset(&anywhere(attempt)).await?;
             reached = (lock.value == 1).then_some(Reached::Locked);
         }
-        if is_real {
-            let life = self.0.count(&in_life(attempt), LIFETIME).await?;
-            if life.value >= u64::from(policy.wrong_in_life) {
-                reached = Some(Reached::Dead);
-            }
+        if is_real && life.value >= u64::from(policy.wrong_in_life) {
+            reached = Some(Reached::Dead);
         }
         Ok(reached)
     }
@@ -88,6 +91,15 @@ impl Guard {
         let (lock, life) = (self.0.peek(&locked(of)).await?, self.0.peek(&in_life(of)).await?);
         Ok(Locks { locked_for: lock.map(|lock| lock.resets_in), wrong: life.map_or(0, |life| life.value) })
     }
+}
+
+/// Whether a code is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Admission {
+    /// It is. With `locked_for` a wrong one is answered like all the others that wait so many seconds.
+    Look { locked_for: Option<u64> },
+    /// It is not.
+    Wait { seconds: u64 },
 }
 
 /// What a wrong code brought about.

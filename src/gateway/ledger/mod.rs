@@ -15,13 +15,15 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-pub(in crate::gateway) use self::grants::{Grants, Inside};
-pub(in crate::gateway) use self::guard::{Guard, Locks, Reached, Try};
-use crate::gateway::domain::share_entry::{Entry, Mark, State};
+pub(in crate::gateway) use self::grants::{Grants, Inside, Terms};
+pub(in crate::gateway) use self::guard::{Admission, Guard, Locks, Reached, Try};
+use crate::gateway::domain::share_entry::{CodeCheck, Entry, Mark, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store, Swap, Unavailable, Version};
 use crate::platform::clock::Clock;
+use crate::platform::random;
 use crate::platform::seal::Ring;
+use crate::platform::secret::Secret;
 
 const ENTRY: &str = "share";
 const INDEX: &str = "shares";
@@ -44,7 +46,7 @@ pub(in crate::gateway) enum LedgerError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum View {
     /// This view is the caller's; the entry as it is with it.
-    Taken(Entry),
+    Taken(Box<Entry>),
     /// All views are spent, or the share is over.
     None,
 }
@@ -60,6 +62,13 @@ pub(in crate::gateway) struct Ledger {
 impl Ledger {
     pub(in crate::gateway) const fn new(store: Store, ring: Arc<Ring>, clock: Clock) -> Self {
         Self { store, ring, clock }
+    }
+
+    /// What to keep in an entry, in place of its code, which is `code` as the service knows it. For every new code:
+    /// [`Entry::check`] of a new entry, [`Entry::renew_code`] of one that is there.
+    pub(in crate::gateway) fn check_of(code: &Secret) -> Result<CodeCheck, LedgerError> {
+        let salt = random::bytes().map_err(|error| Unavailable(error.to_string()))?;
+        Ok(CodeCheck::new(salt, code))
     }
 
     /// Writes down a new share. False when there is an entry of that id already; it stays as it is.
@@ -116,7 +125,7 @@ impl Ledger {
             })
             .await;
         match taken {
-            Ok(Some(((), entry))) => Ok(View::Taken(entry)),
+            Ok(Some(((), entry))) => Ok(View::Taken(Box::new(entry))),
             Ok(None) | Err(NoView::Spent) => Ok(View::None),
             Err(NoView::Trouble(error)) => Err(error),
         }

@@ -43,6 +43,7 @@ fn entry(id: &str, now: Timestamp) -> Entry {
         made: now,
         ends: Some(now.after(Duration::from_hours(24))),
         needs_code: true,
+        check: None,
         most_views: None,
         views: 0,
         last_opened: None,
@@ -62,6 +63,7 @@ async fn both(test: impl AsyncFn(&Bench)) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "ends with the test's runtime")]
 async fn of_fifty_who_open_at_once_as_many_get_in_as_there_are_views() {
     both(async |bench| {
         let (ledger, tenant) = (ledger(bench), acme());
@@ -161,7 +163,7 @@ fn door() -> Door {
     let bench = Bench::file();
     let (ledger, tenant) = (ledger(&bench), acme());
     let mark = Mark::of(&tenant, &"s".parse().unwrap());
-    Door { ledger, bench, tenant, mark }
+    Door { bench, ledger, tenant, mark }
 }
 
 impl Door {
@@ -171,12 +173,16 @@ impl Door {
 
     async fn wrong(&self, network: &str) -> Option<Reached> {
         let (guard, attempt) = (self.ledger.guard(), self.from(network));
-        assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), None);
+        assert!(matches!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Look { .. }));
         guard.wrong(attempt, true, &POLICY).await.unwrap()
     }
 
-    async fn waits(&self, attempt: Try<'_>) -> Option<u64> {
+    async fn admits(&self, attempt: Try<'_>) -> Admission {
         self.ledger.guard().admit(attempt, &POLICY).await.unwrap()
+    }
+
+    async fn waits(&self, attempt: Try<'_>) -> Option<u64> {
+        if let Admission::Wait { seconds } = self.admits(attempt).await { Some(seconds) } else { None }
     }
 }
 
@@ -214,7 +220,11 @@ async fn wrong_codes_of_many_networks_lock_the_share_and_in_the_end_kill_its_cod
         for network in 0..20_u32 {
             reached.extend(door.wrong(&format!("10.{round}.{network}.0/24")).await);
         }
-        assert_eq!(door.waits(door.from("203.0.113.0/24")).await, Some(1800));
+        // Once, for whoever has the right code.
+        let fresh = format!("203.0.{round}.0/24");
+        assert_eq!(door.admits(door.from(&fresh)).await, Admission::Look { locked_for: Some(1800) });
+        assert_eq!(door.waits(door.from(&fresh)).await, Some(1800));
+        assert_eq!(door.waits(door.from(&format!("10.{round}.7.0/24"))).await, Some(1800));
         door.bench.pass(Duration::from_secs(1801));
     }
     assert_eq!(reached, [Reached::Locked, Reached::Locked, Reached::Locked, Reached::Locked, Reached::Dead]);
@@ -230,10 +240,12 @@ async fn made_up_ids_are_locked_like_real_ones_and_leave_nothing_for_long() {
     for network in 0..20 {
         let network = format!("10.0.{network}.0/24");
         let attempt = Try { version: 0, ..door.from(&network) };
-        assert_eq!(door.waits(attempt).await, None);
+        assert_eq!(door.admits(attempt).await, Admission::Look { locked_for: None });
         door.ledger.guard().wrong(attempt, false, &POLICY).await.unwrap();
     }
-    assert_eq!(door.waits(Try { version: 0, ..door.from("203.0.113.0/24") }).await, Some(1800));
+    assert_eq!(door.waits(Try { version: 0, ..door.from("10.0.7.0/24") }).await, Some(1800));
+    assert_eq!(door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap().wrong, 20);
+    door.bench.pass(Duration::from_secs(601));
     assert_eq!(door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap().wrong, 0);
 }
 
@@ -241,7 +253,7 @@ async fn made_up_ids_are_locked_like_real_ones_and_leave_nothing_for_long() {
 async fn a_grant_opens_its_own_share_of_its_own_tenant_until_it_runs_out_and_keeps_its_secrets() {
     let door = door();
     let (grants, life) = (door.ledger.grants(), Duration::from_mins(30));
-    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 4 };
+    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 4, terms: Terms::of(&POLICY) };
     let handle = grants.give(&door.tenant, &door.mark, &inside, life).await.unwrap();
     let open = async |tenant: &TenantId, mark: &Mark, handle: &Secret| {
         let found = grants.open(tenant, mark, handle).await.unwrap();
@@ -253,7 +265,8 @@ async fn a_grant_opens_its_own_share_of_its_own_tenant_until_it_runs_out_and_kee
     assert_eq!(open(&globex(), &door.mark, &handle).await, None);
     assert_eq!(open(&door.tenant, &door.mark, &Secret::new("guess")).await, None);
 
-    let left = grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4 }, life).await.unwrap();
+    let left =
+        grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4, terms: Terms::of(&POLICY) }, life).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, Some((None, 4)));
     grants.drop(&door.tenant, &left).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, None);
@@ -269,7 +282,7 @@ async fn the_store_holds_no_id_no_code_and_no_browsers_part_in_the_clear() {
     let share = entry("an-id-that-is-a-capability", bench.clock.now());
     let mark = Mark::of(&tenant, &share.id);
     ledger.begin(&tenant, &share).await.unwrap();
-    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 1 };
+    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 1, terms: Terms::of(&POLICY) };
     let handle = ledger.grants().give(&tenant, &mark, &inside, Duration::from_mins(30)).await.unwrap();
     let attempt = Try { tenant: &tenant, mark: &mark, version: 1, network: "192.0.2.0/24" };
     ledger.guard().admit(attempt, &POLICY).await.unwrap();

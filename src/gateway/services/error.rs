@@ -28,6 +28,9 @@ pub(in crate::gateway) enum Error {
     /// Words for the user.
     #[error("{0}")]
     Conflict(String),
+    /// The extraction code of a share.
+    #[error("wrong code")]
+    WrongCode,
     /// What was to be changed is not as the person saw it any more: these steps are not, as far as it is known. Nothing was
     /// changed.
     #[error("changed meanwhile")]

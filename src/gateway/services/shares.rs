@@ -30,6 +30,7 @@ use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
 use crate::platform::seal::Ring;
+use crate::platform::secret::Secret;
 
 /// Rows on a page of the list.
 pub(in crate::gateway) const PAGE_SIZE: u32 = 20;
@@ -241,6 +242,7 @@ impl Shares {
             made: self.clock.now(),
             ends: Some(ends),
             needs_code: share.extraction_code.is_some(),
+            check: share.extraction_code.as_deref().map(|code| Ledger::check_of(&Secret::new(code))).transpose()?,
             most_views: None,
             views: 0,
             last_opened: None,

@@ -7,6 +7,7 @@ use actix_web::HttpMessage as _;
 use actix_web::HttpRequest;
 
 use super::site::Site;
+use super::urls;
 use crate::gateway::domain::network::neighbourhood;
 
 /// Kept in the extensions of a request.
@@ -42,5 +43,5 @@ impl Context {
 /// Whether the request is for a page of recipients. The pattern decides, not the spelling of the path; a path that no
 /// pattern fits is taken by its beginning.
 pub(in crate::gateway) fn is_public(request: &HttpRequest) -> bool {
-    request.match_pattern().map_or_else(|| request.path().starts_with("/s/"), |pattern| pattern.starts_with("/s/"))
+    request.match_pattern().map_or_else(|| urls::is_recipients(request.path()), |pattern| urls::is_recipients(&pattern))
 }

@@ -280,6 +280,7 @@ impl From<Error> for WebError {
         match error {
             Error::NotFound => Self::not_found(),
             Error::Invalid(words) => Self::bad_request(words),
+            Error::WrongCode => Self::forbidden("The extraction code is wrong."),
             Error::Conflict(words) => {
                 Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
             }

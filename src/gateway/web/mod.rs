@@ -3,6 +3,7 @@
 
 pub(in crate::gateway) mod api;
 mod assets;
+mod attachment;
 mod context;
 mod error;
 mod extract;

@@ -1,5 +1,7 @@
 //! Binds addresses to handlers: one function a feature. Whatever is not here is 404; another method is 405.
 
+use actix_web::Resource;
+use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
@@ -7,6 +9,7 @@ use super::handlers::{
     home, keys, launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
+use crate::gateway::domain::share::Doorway;
 
 /// All routes of the portal.
 pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
@@ -59,20 +62,28 @@ fn sharing(config: &mut ServiceConfig) {
         .service(web::resource(urls::SHARE_END).route(web::post().to(shares::end)));
 }
 
-/// For people without an account.
+/// For people without an account: the same behind both doors.
 fn shared(config: &mut ServiceConfig) {
-    config
-        .service(
-            web::resource(urls::DOOR)
-                .route(web::get().to(share_page::door))
-                .route(web::head().to(share_page::door))
-                .route(web::post().to(share_page::open)),
-        )
-        .service(web::resource(urls::SHARE_VIEW).route(web::get().to(share_page::view)))
-        .service(web::resource(urls::SHARE_FINDING).route(web::get().to(share_page::finding)))
-        .service(web::resource(urls::SHARE_CHAIN).route(web::get().to(share_page::chain)))
-        .service(web::resource(urls::SHARE_REPORT).route(web::get().to(share_page::report)))
-        .service(web::resource(urls::SHARE_CLOSE).route(web::post().to(share_page::close)));
+    config.service(web::resource(urls::ROBOTS).route(web::get().to(assets::robots)).route(web::head().to(assets::robots)));
+    config.service(door(urls::DOOR).route(web::post().to(share_page::open_with_code)));
+    config.service(door(urls::OPEN_DOOR).route(web::post().to(share_page::open_without_code)));
+    for doorway in Doorway::ALL {
+        let [view, finding, chain, report, close] = urls::behind(doorway);
+        config
+            .service(web::resource(view).route(web::get().to(share_page::view)))
+            .service(web::resource(finding).route(web::get().to(share_page::finding)))
+            .service(web::resource(chain).route(web::get().to(share_page::chain)))
+            .service(web::resource(report).route(web::get().to(share_page::report)))
+            .service(web::resource(close).route(web::post().to(share_page::close)));
+    }
+}
+
+/// Whatever asks for a door without opening it gets the same, and costs nothing.
+fn door(pattern: &str) -> Resource {
+    web::resource(pattern)
+        .route(web::get().to(share_page::door))
+        .route(web::head().to(share_page::door))
+        .route(web::method(Method::OPTIONS).to(share_page::options))
 }
 
 fn server_keys(config: &mut ServiceConfig) {

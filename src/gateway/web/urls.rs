@@ -6,6 +6,7 @@ use crate::contract::paths::fill;
 use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::gateway::domain::draft::{DraftId, Step};
 use crate::gateway::domain::group::GroupId;
+use crate::gateway::domain::share::{Doorway, Spot};
 
 pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
@@ -59,12 +60,15 @@ pub(in crate::gateway) const UPLOAD: &str = "/uploads/{sha256}";
 pub(in crate::gateway) const SHARES: &str = "/shares";
 pub(in crate::gateway) const SHARES_NEW: &str = "/shares/new";
 pub(in crate::gateway) const SHARE_END: &str = "/shares/{handle}/end";
+/// Recipients' addresses, below both doors alike. The pattern of `/s/…` asks for a code, that of `/o/…` for none.
 pub(in crate::gateway) const DOOR: &str = "/s/{share}";
-pub(in crate::gateway) const SHARE_VIEW: &str = "/s/{share}/view";
-pub(in crate::gateway) const SHARE_FINDING: &str = "/s/{share}/view/findings/{vul}";
-pub(in crate::gateway) const SHARE_CHAIN: &str = "/s/{share}/view/chains/{chain}";
-pub(in crate::gateway) const SHARE_REPORT: &str = "/s/{share}/view/report";
-pub(in crate::gateway) const SHARE_CLOSE: &str = "/s/{share}/close";
+pub(in crate::gateway) const OPEN_DOOR: &str = "/o/{share}";
+const VIEW: &str = "/view";
+const VIEW_FINDING: &str = "/view/findings/{vul}";
+const VIEW_CHAIN: &str = "/view/chains/{chain}";
+const VIEW_REPORT: &str = "/view/report";
+const CLOSE: &str = "/close";
+pub(in crate::gateway) const ROBOTS: &str = "/robots.txt";
 pub(in crate::gateway) const KEYS: &str = "/admin/keys";
 pub(in crate::gateway) const KEY_TEST: &str = "/admin/keys/{key}/test";
 pub(in crate::gateway) const KEY_ACTIVATE: &str = "/admin/keys/{key}/activate";
@@ -217,10 +221,6 @@ pub(in crate::gateway) fn group_delete(id: &GroupId) -> String {
     fill(GROUP_DELETE, &[id.as_str()])
 }
 
-pub(in crate::gateway) fn share_chain(id: &ShareId, chain: &VulId) -> String {
-    fill(SHARE_CHAIN, &[id.as_str(), chain.as_str()])
-}
-
 pub(in crate::gateway) fn share_new(task: &TaskId, vul: Option<&VulId>) -> String {
     match vul {
         Some(vul) => format!("{SHARES_NEW}?{}&{}", pair("task", task.as_str()), pair("vul", vul.as_str())),
@@ -233,24 +233,51 @@ pub(in crate::gateway) fn share_end(handle: &str) -> String {
     fill(SHARE_END, &[handle])
 }
 
-pub(in crate::gateway) fn door(id: &ShareId) -> String {
-    fill(DOOR, &[id.as_str()])
+/// The pattern of a door.
+pub(in crate::gateway) const fn doorway(doorway: Doorway) -> &'static str {
+    match doorway {
+        Doorway::Code => DOOR,
+        Doorway::Open => OPEN_DOOR,
+    }
 }
 
-pub(in crate::gateway) fn share_view(id: &ShareId) -> String {
-    fill(SHARE_VIEW, &[id.as_str()])
+/// The patterns behind a door: view, finding, chain, report, close.
+pub(in crate::gateway) fn behind(door: Doorway) -> [String; 5] {
+    [VIEW, VIEW_FINDING, VIEW_CHAIN, VIEW_REPORT, CLOSE].map(|below| format!("{}{below}", doorway(door)))
 }
 
-pub(in crate::gateway) fn share_finding(id: &ShareId, vul: &VulId) -> String {
-    fill(SHARE_FINDING, &[id.as_str(), vul.as_str()])
+/// Whether a pattern or a path is one of recipients: what follows in it may be a capability.
+pub(in crate::gateway) fn is_recipients(path: &str) -> bool {
+    Doorway::ALL.iter().any(|door| doorway(*door).strip_suffix("{share}").is_some_and(|start| path.starts_with(start)))
 }
 
-pub(in crate::gateway) fn share_report(id: &ShareId, form: ReportType) -> String {
-    format!("{}?type={}", fill(SHARE_REPORT, &[id.as_str()]), form.as_str())
+pub(in crate::gateway) fn door(spot: &Spot) -> String {
+    fill(doorway(spot.doorway), &[spot.share.as_str()])
 }
 
-pub(in crate::gateway) fn share_close(id: &ShareId) -> String {
-    fill(SHARE_CLOSE, &[id.as_str()])
+/// The door that recipients are sent to: of shares with a code, or of those without.
+pub(in crate::gateway) fn entrance(id: &ShareId, needs_code: bool) -> String {
+    door(&Spot { doorway: Doorway::of(needs_code), share: id.clone() })
+}
+
+pub(in crate::gateway) fn share_view(spot: &Spot) -> String {
+    format!("{}{VIEW}", door(spot))
+}
+
+pub(in crate::gateway) fn share_finding(spot: &Spot, vul: &VulId) -> String {
+    format!("{}{}", door(spot), fill(VIEW_FINDING, &[vul.as_str()]))
+}
+
+pub(in crate::gateway) fn share_chain(spot: &Spot, chain: &VulId) -> String {
+    format!("{}{}", door(spot), fill(VIEW_CHAIN, &[chain.as_str()]))
+}
+
+pub(in crate::gateway) fn share_report(spot: &Spot, form: ReportType) -> String {
+    format!("{}{VIEW_REPORT}?type={}", door(spot), form.as_str())
+}
+
+pub(in crate::gateway) fn share_close(spot: &Spot) -> String {
+    format!("{}{CLOSE}", door(spot))
 }
 
 pub(in crate::gateway) fn key_test(id: &str) -> String {

@@ -24,6 +24,7 @@ mod return_to;
 mod roles;
 mod security;
 mod sessions;
+mod share_door;
 mod signin;
 mod signin_answers;
 mod signout;

@@ -39,7 +39,7 @@ async fn metrics_count_answers_by_route_and_name_nobody() {
     let (replicas, operations) = operated(false, "").await;
     let mut browser = replicas.signed_in().await;
     let portal = &replicas.all[0].url;
-    for path in ["/tasks/4f/findings", "/s/abcdefghijklmnop", "/nowhere/secret-word"] {
+    for path in ["/tasks/4f/findings", "/s/abcdefghijklmnop", "/o/abcdefghijklmnop", "/nowhere/secret-word"] {
         browser.get(&format!("{portal}{path}")).await;
     }
     browser.send("BREW".parse().unwrap(), &format!("{portal}/tasks"), &Browser::own_manners(portal), |request| request).await;
@@ -54,6 +54,7 @@ async fn metrics_count_answers_by_route_and_name_nobody() {
         ("/auth/callback", "GET"),
         ("/tasks/{task}/findings", "GET"),
         ("/s/{share}", "GET"),
+        ("/o/{share}", "GET"),
         ("none", "GET"),
         ("/tasks", "other"),
     ] {

@@ -6,6 +6,7 @@
 
 mod caller;
 pub(in crate::gateway) mod fuzzing;
+mod recipients;
 mod reply;
 mod sending;
 mod upload;
@@ -26,6 +27,7 @@ use super::credentials::Credentials;
 use super::directory::Directory;
 use super::error::Error;
 use super::pace::Pace;
+use super::share_page::SharePages;
 use crate::config::gateway::PublicAuth;
 use crate::gateway::cache::{Asked, Cache, Question, Whose};
 use crate::gateway::domain::api_path::Found;
@@ -59,6 +61,8 @@ pub(in crate::gateway) struct Api {
     pub(in crate::gateway) directory: Directory,
     pub(in crate::gateway) cache: Cache<Error>,
     pub(in crate::gateway) pace: Pace,
+    /// What shares are asked for passes their doors.
+    pub(in crate::gateway) shares: SharePages,
     /// Further tries of a read.
     pub(in crate::gateway) retries: u32,
     /// The largest answer that is kept.
@@ -80,6 +84,8 @@ pub(in crate::gateway) struct Ask<'a> {
     /// Those that pass.
     pub(in crate::gateway) headers: HeaderMap,
     pub(in crate::gateway) request_id: &'a str,
+    /// Where the call comes from: IPv4 /24, IPv6 /48.
+    pub(in crate::gateway) network: &'a str,
 }
 
 /// What a request carries.
@@ -99,7 +105,14 @@ impl Sent {
 
 impl Api {
     /// Asks the service, or answers with what is kept. To be called on a worker: asking may go on behind the request.
-    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+        let (sent, tried) = self.at_door(&mut ask, sent).await?;
+        let reply = self.answered(proxy, ask, sent).await?;
+        self.left_door(tried.as_ref(), reply.status).await?;
+        Ok(reply)
+    }
+
+    async fn answered(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
         let route = ask.found.route;
         let means = self.means(&ask).await?;
         let body = match sent {

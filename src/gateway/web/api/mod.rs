@@ -182,7 +182,7 @@ async fn answered(
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     forwarding::trace(text("traceparent"), text("tracestate"), &begun.request_id, &mut headers);
     let (tenant, query, request_id) = (&site.tenant, request.uri().query(), &*begun.request_id);
-    let ask = Ask { tenant, caller, name, found, query, headers, request_id };
+    let ask = Ask { tenant, caller, name, found, query, headers, request_id, network: &begun.visit.network };
     let reply = worker.parts.api.ask(&worker.proxy, ask, sent).await;
     let mut reply = reply.map_err(|error| cut.explain(error))?;
     reply.cache = reply.cache.filter(|_| sees_inside);

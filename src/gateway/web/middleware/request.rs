@@ -15,6 +15,7 @@ use tracing::Instrument as _;
 use crate::config::gateway::ForwardedBy;
 use crate::gateway::domain::network::{self, Network};
 use crate::gateway::web::context::Context;
+use crate::gateway::web::urls;
 use crate::platform::clock::Clock;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -99,7 +100,7 @@ fn measure(method: &Method, request: &HttpRequest, status: StatusCode, took: Dur
 /// beginning, however it is spelled.
 fn log_path(request: &HttpRequest) -> String {
     match request.match_pattern() {
-        Some(pattern) if pattern.starts_with("/s/") => pattern,
+        Some(pattern) if urls::is_recipients(&pattern) => pattern,
         Some(_) => request.path().to_owned(),
         None => format!("{}…", request.path().chars().take(8).collect::<String>()),
     }

@@ -1,6 +1,6 @@
 //! A portal with two tenants on an embedded store, a scanning service that answers as told, and a browser.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::TcpListener;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -23,10 +23,12 @@ use crate::gateway::audit::{Line, Wanted};
 use crate::gateway::domain::audit::Event;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
-use crate::gateway::domain::share_entry::{Entry, Maker};
+use crate::gateway::domain::share_entry::{Access, Entry, Maker, Mark, Outcome};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::{Ledger, LedgerError};
 use crate::gateway::services::Services;
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
+use crate::gateway::store::tests::bench::until;
 use crate::gateway::vault::ServerKeys;
 use crate::gateway::web::error::see_other;
 use crate::gateway::web::middleware::request::Callers;
@@ -108,6 +110,7 @@ fn entry(id: &str, needs_code: bool, now: Timestamp) -> Entry {
         made: now,
         ends: Some(now.after(Duration::from_hours(24))),
         needs_code,
+        check: None,
         most_views: None,
         views: 0,
         last_opened: None,
@@ -261,11 +264,53 @@ impl Bench {
 
     /// A share that acme made.
     pub(super) async fn share(&self, id: &str, kind: &'static str, code: Option<&str>) {
+        self.share_with(id, kind, code, |_| {}).await;
+    }
+
+    /// The same with an entry in the ledger that is otherwise.
+    pub(super) async fn share_with(&self, id: &str, kind: &'static str, code: Option<&str>, adjust: impl FnOnce(&mut Entry)) {
         let share = FakeShare { kind, code: code.map(str::to_owned), body: Value::Null };
         self.fake.lock().unwrap().shares.insert(id.to_owned(), share);
         let (acme, now) = (TenantId::parse("acme").unwrap(), self.clock.now());
-        let entry = entry(id, code.is_some(), now);
+        let mut entry = entry(id, code.is_some(), now);
+        entry.check = code.map(|code| Ledger::check_of(&Secret::new(code)).unwrap());
+        adjust(&mut entry);
         assert!(self.services.shares.ledger().begin(&acme, &entry).await.unwrap());
+    }
+
+    /// The ledger's entry of a share of acme.
+    pub(super) async fn entry(&self, id: &str) -> Entry {
+        let acme = TenantId::parse("acme").unwrap();
+        let mark = Mark::of(&acme, &id.parse().unwrap());
+        self.services.shares.ledger().entry(&acme, &mark).await.unwrap().unwrap()
+    }
+
+    /// Changes it.
+    pub(super) async fn change(&self, id: &str, mut change: impl FnMut(&mut Entry)) {
+        let acme = TenantId::parse("acme").unwrap();
+        let mark = Mark::of(&acme, &id.parse().unwrap());
+        let work = |entry: &mut Entry| {
+            change(entry);
+            Ok::<_, LedgerError>(())
+        };
+        self.services.shares.ledger().change(&acme, &mark, work).await.unwrap().unwrap();
+    }
+
+    /// Who came to a share of acme, newest first.
+    pub(super) async fn accesses(&self, id: &str) -> Vec<Access> {
+        let acme = TenantId::parse("acme").unwrap();
+        self.services.shares.ledger().accesses(&acme, &Mark::of(&acme, &id.parse().unwrap())).await.unwrap()
+    }
+
+    /// Waits until just this is written down of a share of acme, in any order: it is written behind the answers.
+    pub(super) async fn noted(&self, id: &str, expected: &[Outcome]) {
+        let expected: HashSet<String> = expected.iter().map(|outcome| format!("{outcome:?}")).collect();
+        until("what is written down of a share", async || {
+            let accesses = self.accesses(id).await;
+            let noted: HashSet<String> = accesses.iter().map(|access| format!("{:?}", access.outcome)).collect();
+            noted == expected
+        })
+        .await;
     }
 
     /// How often the service was asked for something whose path ends so.

@@ -27,6 +27,7 @@ pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod pager;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod settings;
+pub(in crate::gateway) mod share_door;
 pub(in crate::gateway) mod share_page;
 pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;

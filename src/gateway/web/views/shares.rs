@@ -175,7 +175,7 @@ pub(in crate::gateway) struct Created {
 
 impl Created {
     pub(in crate::gateway) fn new(page: &Page, link: &NewLink) -> Self {
-        let address = format!("{}{}", page.site.public_url, urls::door(&link.id));
+        let address = format!("{}{}", page.site.public_url, urls::entrance(&link.id, link.code.is_some()));
         let code = link.code.as_ref().map(Code::grouped);
         let ends = When::of(Some(link.ends));
         let company = &page.site.name;
