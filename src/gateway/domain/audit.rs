@@ -29,6 +29,10 @@ pub(in crate::gateway) enum Deed {
     ApiKey,
     /// A server key was added, made active or inactive, or removed; the detail says which, with its id.
     ServerKey,
+    /// A share was made, extended, given a new code, or ended; the detail says which, with its short id.
+    Share,
+    /// Wrong codes closed a share for a while or made its code worthless; the detail says which, with its short id.
+    ShareGuarded,
     /// Another sealing key seals from now on, or records were sealed anew.
     KeyRotation,
     /// Events of strangers that were not written down one by one; the detail counts them by name.
@@ -37,7 +41,7 @@ pub(in crate::gateway) enum Deed {
 
 impl Deed {
     /// Every one.
-    pub(in crate::gateway) const ALL: [Self; 10] = [
+    pub(in crate::gateway) const ALL: [Self; 12] = [
         Self::SignIn,
         Self::SignInRefused,
         Self::Refresh,
@@ -46,6 +50,8 @@ impl Deed {
         Self::TenantMismatch,
         Self::RoleChanged,
         Self::CrossSite,
+        Self::Share,
+        Self::ShareGuarded,
         Self::KeyRotation,
         Self::LeftOut,
     ];
@@ -63,6 +69,8 @@ impl Deed {
             Self::CrossSite => "cross_site",
             Self::ApiKey => "api_key",
             Self::ServerKey => "server_key",
+            Self::Share => "share",
+            Self::ShareGuarded => "share_guarded",
             Self::KeyRotation => "key_rotation",
             Self::LeftOut => "left_out",
         }
@@ -71,7 +79,7 @@ impl Deed {
     /// Whether somebody without a session can cause it, again and again: how much of it is written down is limited.
     pub(in crate::gateway) const fn is_strangers(self) -> bool {
         match self {
-            Self::SignInRefused | Self::TenantMismatch | Self::CrossSite => true,
+            Self::SignInRefused | Self::TenantMismatch | Self::CrossSite | Self::ShareGuarded => true,
             // Each needs a session, an account, a key, the provider's signature or an operator; a count comes once a minute.
             Self::SignIn
             | Self::Refresh
@@ -80,6 +88,7 @@ impl Deed {
             | Self::RoleChanged
             | Self::ApiKey
             | Self::ServerKey
+            | Self::Share
             | Self::KeyRotation
             | Self::LeftOut => false,
         }

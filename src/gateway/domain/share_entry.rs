@@ -8,8 +8,9 @@ use crate::contract::shares::ShareType;
 use crate::gateway::domain::device::Device;
 use crate::gateway::domain::tenant::TenantId;
 use crate::platform::clock::Timestamp;
-use crate::platform::digest::{hex, sha256};
+use crate::platform::digest::{hex, keyed, same, sha256};
 use crate::platform::hostile::Hostile;
+use crate::platform::secret::Secret;
 
 /// What stands for a share where its id must not: in addresses of signed-in pages, names of records, logs and audit events. 64
 /// hexadecimal characters, a hash of tenant and id; it opens nothing.
@@ -46,6 +47,32 @@ pub(in crate::gateway) struct Maker {
     pub(in crate::gateway) name: Hostile,
 }
 
+/// What tells a right code from a wrong one without asking the service, which slows everybody down when somebody guesses. The
+/// code itself cannot be read from it, and it stands only inside a sealed entry.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct CodeCheck {
+    salt: [u8; 16],
+    hash: [u8; 32],
+}
+
+impl CodeCheck {
+    /// `salt` comes from the system's random source.
+    pub(in crate::gateway) fn new(salt: [u8; 16], code: &Secret) -> Self {
+        Self { salt, hash: keyed(&salt, code.expose().as_bytes()) }
+    }
+
+    /// Takes the same time for every code of a length.
+    pub(in crate::gateway) fn fits(&self, code: &Secret) -> bool {
+        same(&keyed(&self.salt, code.expose().as_bytes()), &self.hash)
+    }
+}
+
+impl std::fmt::Debug for CodeCheck {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("CodeCheck")
+    }
+}
+
 /// An entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::gateway) struct Entry {
@@ -61,6 +88,9 @@ pub(in crate::gateway) struct Entry {
     /// None: no end (only shares that were made through the API).
     pub(in crate::gateway) ends: Option<Timestamp>,
     pub(in crate::gateway) needs_code: bool,
+    /// That of its code as the service knows it. None: not known here, so the service is asked.
+    #[serde(default)]
+    pub(in crate::gateway) check: Option<CodeCheck>,
     /// Opens at most this often.
     pub(in crate::gateway) most_views: Option<u32>,
     pub(in crate::gateway) views: u32,
@@ -71,8 +101,8 @@ pub(in crate::gateway) struct Entry {
     pub(in crate::gateway) note: Hostile,
     /// BCP 47.
     pub(in crate::gateway) language: String,
-    /// Rises with every new code, change of the end, change of policy that concerns it, and with the end: what was granted
-    /// before is void.
+    /// Rises with every new code, an earlier end, a change of policy that concerns it, and with the end: what was granted before
+    /// is void.
     pub(in crate::gateway) version: u64,
     /// When it was ended by hand, and by whom.
     pub(in crate::gateway) ended: Option<(Timestamp, Hostile)>,
@@ -108,6 +138,14 @@ impl Entry {
         }
     }
 
+    /// Another code from now on: what was granted before is void, and wrong codes are counted anew.
+    pub(in crate::gateway) const fn renew_code(&mut self, check: CodeCheck) {
+        self.needs_code = true;
+        self.check = Some(check);
+        self.code_dead = false;
+        self.version += 1;
+    }
+
     /// Views that are left; none when there is no limit.
     pub(in crate::gateway) fn left(&self) -> Option<u32> {
         self.most_views.map(|most| most.saturating_sub(self.views))
@@ -127,7 +165,7 @@ impl Entry {
 pub(in crate::gateway) enum Outcome {
     Opened,
     WrongCode,
-    /// The code was right, but the share is over or its views are spent.
+    /// The code was right, but the share is over, its views are spent, or too many wrong ones were tried.
     TooLate,
     /// Wrong codes closed the door, for a network or for all.
     Locked,

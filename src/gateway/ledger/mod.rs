@@ -5,6 +5,7 @@
 //! change by compare-and-set alone, so a view that is taken is taken once, on whichever replica.
 
 mod accesses;
+mod endings;
 mod grants;
 mod guard;
 #[cfg(test)]
@@ -17,11 +18,13 @@ use zeroize::Zeroizing;
 
 pub(in crate::gateway) use self::grants::{Grants, Inside};
 pub(in crate::gateway) use self::guard::{Guard, Locks, Reached, Try};
-use crate::gateway::domain::share_entry::{Entry, Mark, State};
+use crate::gateway::domain::share_entry::{CodeCheck, Entry, Mark, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store, Swap, Unavailable, Version};
 use crate::platform::clock::Clock;
+use crate::platform::random;
 use crate::platform::seal::Ring;
+use crate::platform::secret::Secret;
 
 const ENTRY: &str = "share";
 const INDEX: &str = "shares";
@@ -60,6 +63,13 @@ pub(in crate::gateway) struct Ledger {
 impl Ledger {
     pub(in crate::gateway) const fn new(store: Store, ring: Arc<Ring>, clock: Clock) -> Self {
         Self { store, ring, clock }
+    }
+
+    /// What to keep in an entry, in place of its code, which is `code` as the service knows it. For every new code:
+    /// [`Entry::check`] of a new entry, [`Entry::renew_code`] of one that is there.
+    pub(in crate::gateway) fn check_of(code: &Secret) -> Result<CodeCheck, LedgerError> {
+        let salt = random::bytes().map_err(|error| Unavailable(error.to_string()))?;
+        Ok(CodeCheck::new(salt, code))
     }
 
     /// Writes down a new share. False when there is an entry of that id already; it stays as it is.

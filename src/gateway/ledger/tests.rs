@@ -43,6 +43,7 @@ fn entry(id: &str, now: Timestamp) -> Entry {
         made: now,
         ends: Some(now.after(Duration::from_hours(24))),
         needs_code: true,
+        check: None,
         most_views: None,
         views: 0,
         last_opened: None,

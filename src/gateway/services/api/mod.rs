@@ -8,6 +8,7 @@ mod caller;
 pub(in crate::gateway) mod fuzzing;
 mod reply;
 mod sending;
+mod shares;
 mod upload;
 
 use bytes::Bytes;
@@ -18,6 +19,7 @@ pub(in crate::gateway) use self::caller::Caller;
 use self::caller::Means;
 pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
 use self::sending::Call;
+pub(in crate::gateway) use self::shares::OwnShares;
 pub(in crate::gateway) use self::upload::{Cut, boundary, checked};
 use super::credentials::Credentials;
 use super::directory::Directory;
@@ -56,6 +58,7 @@ pub(in crate::gateway) struct Api {
     pub(in crate::gateway) directory: Directory,
     pub(in crate::gateway) cache: Cache<Error>,
     pub(in crate::gateway) pace: Pace,
+    pub(in crate::gateway) own_shares: OwnShares,
     /// Further tries of a read.
     pub(in crate::gateway) retries: u32,
     /// The largest answer that is kept.
@@ -105,10 +108,15 @@ impl Api {
         };
         // A part of an answer is nobody else's.
         if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
+            let wish = self.own_shares.held(&ask, body.as_deref()).await?;
             let changing = self.cache.changing(ask.tenant, route.ends);
             let reply = self.call(&ask, means)?.replayable(proxy, body).await;
             changing.done().await;
-            return reply;
+            let reply = reply?;
+            if let Some(wish) = wish.filter(|_| reply.status.is_success()) {
+                self.own_shares.note(ask.tenant, &wish).await?;
+            }
+            return Ok(reply);
         }
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
         let theirs = ask.headers.clone();

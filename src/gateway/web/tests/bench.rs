@@ -108,6 +108,7 @@ fn entry(id: &str, needs_code: bool, now: Timestamp) -> Entry {
         made: now,
         ends: Some(now.after(Duration::from_hours(24))),
         needs_code,
+        check: None,
         most_views: None,
         views: 0,
         last_opened: None,

@@ -227,7 +227,7 @@ impl FindingPage {
             place: place.map_or_else(String::new, |place| words(place.position, place.total, filter)),
             previous: beside(place.and_then(|place| place.previous.as_ref())),
             next: beside(place.and_then(|place| place.next.as_ref())),
-            share: urls::share_new(&task.id, Some(&row.id)),
+            share: urls::share_new(&task.id, std::slice::from_ref(&row.id)),
             tabs: Tabs::inside(task, &opened.parts, Here::Findings),
             body: FindingBody::new(
                 &opened.finding,
