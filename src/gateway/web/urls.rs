@@ -244,6 +244,20 @@ pub(in crate::gateway) fn share_of(task: &TaskId, findings: &[VulId]) -> String 
     findings.iter().fold(pair("task", task.as_str()), |query, vul| format!("{query}&{}", pair("vul", vul.as_str())))
 }
 
+/// A page of the preview of a share.
+pub(in crate::gateway) fn share_preview(path: &str, task: &TaskId, findings: &[VulId], hides_evidence: bool) -> String {
+    let hides = if hides_evidence { "&hide=1" } else { "" };
+    with_query(path.to_owned(), &format!("{}{hides}", share_of(task, findings)))
+}
+
+pub(in crate::gateway) fn share_preview_finding(vul: &VulId) -> String {
+    fill(SHARE_PREVIEW_FINDING, &[vul.as_str()])
+}
+
+pub(in crate::gateway) fn share_preview_chain(chain: &VulId) -> String {
+    fill(SHARE_PREVIEW_CHAIN, &[chain.as_str()])
+}
+
 /// The list of shares for a query; empty for all.
 pub(in crate::gateway) fn shares(query: &str) -> String {
     with_query(SHARES.to_owned(), query)

@@ -261,7 +261,7 @@ fn bounded(findings: &[VulId]) -> Result<(), Error> {
 }
 
 /// How often a share may open: as typed, within what the company allows.
-fn views(typed: &str, policy: &SharePolicy) -> Result<Option<u32>, Error> {
+pub(super) fn views(typed: &str, policy: &SharePolicy) -> Result<Option<u32>, Error> {
     let most = policy.most_views.unwrap_or(MOST_VIEWS);
     let typed = typed.trim();
     if typed.is_empty() {

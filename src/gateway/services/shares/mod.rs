@@ -15,7 +15,7 @@ use time::{Date, OffsetDateTime, Time};
 pub(in crate::gateway) use self::keeping::{AtService, Ended, NotEnded, OneShare, Sheet};
 pub(in crate::gateway) use self::listing::{Elsewhere, PAGE_SIZE, Seen, ShareList, Standing};
 pub(in crate::gateway) use self::making::{LONGEST_NOTE, MOST_VIEWS, NewLink, NewShare, Offer, Outcome, WantedCode};
-pub(in crate::gateway) use self::preview::{Chosen, ShownChain};
+pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms};
 use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;

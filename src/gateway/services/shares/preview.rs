@@ -1,8 +1,8 @@
 //! What recipients of a share would see, made of what its maker sees now. Nothing is shared by looking at it.
 
-use super::Shares;
+use super::making::views as views_of;
+use super::{Shares, days, end_of};
 use crate::contract::ids::{TaskId, VulId};
-use crate::contract::shares::ShareType;
 use crate::contract::tasks::Search;
 use crate::gateway::domain::chain::Chain;
 use crate::gateway::domain::finding::{Finding, FindingRow};
@@ -12,6 +12,8 @@ use crate::gateway::services::Actor;
 use crate::gateway::services::components::offered;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::lists;
+use crate::platform::clock::Timestamp;
+use crate::platform::hostile::Hostile;
 
 /// What is looked at.
 #[derive(Clone, Debug)]
@@ -22,6 +24,15 @@ pub(in crate::gateway) struct Chosen {
     pub(in crate::gateway) hides_evidence: bool,
 }
 
+/// What recipients are told about the share itself.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct Terms {
+    pub(in crate::gateway) by: Hostile,
+    pub(in crate::gateway) ends: Option<Timestamp>,
+    pub(in crate::gateway) views: Option<u32>,
+    pub(in crate::gateway) note: Hostile,
+}
+
 /// A chain, and the findings of the share it leads to.
 pub(in crate::gateway) struct ShownChain {
     pub(in crate::gateway) chain: Chain,
@@ -29,16 +40,25 @@ pub(in crate::gateway) struct ShownChain {
 }
 
 impl Chosen {
-    pub(in crate::gateway) const fn kind(&self) -> ShareType {
-        if self.findings.is_empty() { ShareType::Report } else { ShareType::Vul }
-    }
-
     fn shows(&self, vul: &VulId) -> bool {
         self.findings.is_empty() || self.findings.contains(vul)
     }
 }
 
 impl Shares {
+    /// What recipients would be told, as far as what was typed makes sense: nothing is refused before the share is made.
+    pub(in crate::gateway) async fn terms(&self, actor: &Actor, last_day: &str, views: &str, note: Hostile) -> Result<Terms, Error> {
+        let policy = self.policies.of(&actor.principal.tenant).await?;
+        let now = self.clock.now();
+        let day = if last_day.is_empty() { days(now, &policy).usual } else { last_day.to_owned() };
+        Ok(Terms {
+            by: actor.principal.name.clone(),
+            ends: end_of(&day, now, policy.most_days).ok(),
+            views: views_of(views, &policy).unwrap_or_default(),
+            note,
+        })
+    }
+
     /// The share as its recipients would see it.
     pub(in crate::gateway) async fn preview(&self, actor: &Actor, chosen: &Chosen) -> Result<PublicShare, Error> {
         let task = self.task(actor, &chosen.task).await?;
@@ -61,7 +81,8 @@ impl Shares {
             chains: self.chains(actor, &chosen.task).await?,
             raw: serde_json::Value::Null,
         };
-        Ok(share.bounded())
+        let share = share.bounded();
+        Ok(if chosen.hides_evidence { share.without_evidence() } else { share })
     }
 
     /// One finding of it, and the chains of it that lead there.
@@ -80,6 +101,7 @@ impl Shares {
         });
         let (finding, mut chains) = futures_util::future::try_join(ask, self.chains(actor, &chosen.task)).await?;
         chains.retain(|chain| chain.leads_to().any(|id| id == vul));
+        let finding = if chosen.hides_evidence { finding.without_evidence() } else { finding };
         Ok((finding, chains))
     }
 

@@ -8,7 +8,7 @@ use url::form_urlencoded;
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::services::error::Error;
-use crate::gateway::services::shares::{Chosen, NewShare, Offer, Outcome, WantedCode};
+use crate::gateway::services::shares::{Chosen, NewShare, Offer, Outcome, Terms, WantedCode};
 use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Form, Path, SignedIn};
@@ -27,7 +27,11 @@ struct Filled {
     own_code: String,
     once: String,
     hides: bool,
+    /// It comes from a list in which findings can be chosen.
+    chooses: bool,
 }
+
+const NONE_CHOSEN: &str = "No finding was chosen. You can share all of the task here, or go back and choose some.";
 
 impl Filled {
     /// Findings come once for each that was chosen.
@@ -48,6 +52,7 @@ impl Filled {
             own_code: String::new(),
             once: String::new(),
             hides: false,
+            chooses: false,
         };
         for (name, value) in fields {
             match name.as_str() {
@@ -67,6 +72,7 @@ impl Filled {
                 "note" => filled.choices.note = value,
                 "language" => filled.choices.language = ReportLanguage::read(Some(&value)),
                 "once" => filled.once = value,
+                "chosen" => filled.chooses = true,
                 _ => {}
             }
         }
@@ -93,6 +99,15 @@ impl Filled {
         Chosen { task: self.task.clone(), findings, hides_evidence: self.hides }
     }
 
+    async fn terms(&self, services: &Services, actor: &Actor) -> Result<Terms, Error> {
+        let Choices { last_day, views, .. } = &self.choices;
+        services.shares.terms(actor, last_day, views, self.note()).await
+    }
+
+    fn note(&self) -> Hostile {
+        Hostile::new(self.choices.note.replace("\r\n", "\n"))
+    }
+
     fn wanted(&self) -> Result<NewShare, Error> {
         Ok(NewShare {
             task: self.task.clone(),
@@ -105,7 +120,7 @@ impl Filled {
             last_day: self.choices.last_day.clone(),
             views: self.choices.views.clone(),
             hides_evidence: self.hides,
-            note: Hostile::new(self.choices.note.replace("\r\n", "\n")),
+            note: self.note(),
             language: self.choices.language,
             once: self.once.clone(),
         })
@@ -121,7 +136,8 @@ pub(in crate::gateway) async fn show(
     let filled = Filled::of_query(&request)?;
     let offer = services.shares.offer(&actor, &filled.task, &filled.findings).await?;
     let choices = Choices::usual(&offer);
-    page.show(&NewPage::new(&page, &offer, choices, String::new()))
+    let problem = if filled.chooses && filled.findings.is_empty() { NONE_CHOSEN } else { "" };
+    page.show(&NewPage::new(&page, &offer, choices, problem.to_owned()))
 }
 
 /// The answer to the form itself shows link and code: nothing keeps them, and loading it again makes no second share.
@@ -171,9 +187,9 @@ pub(in crate::gateway) async fn preview_form(
 }
 
 async fn previewed(page: &Page, services: &Services, actor: &Actor, filled: &Filled) -> Result<HttpResponse, WebError> {
-    let chosen = filled.preview();
+    let (chosen, terms) = (filled.preview(), filled.terms(services, actor).await?);
     let share = services.shares.preview(actor, &chosen).await?;
-    page.show(&share_preview::view(page, &chosen, &share))
+    page.show(&share_preview::view(page, (&chosen, &terms), &share))
 }
 
 pub(in crate::gateway) async fn preview_finding(
@@ -183,9 +199,10 @@ pub(in crate::gateway) async fn preview_finding(
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let chosen = Filled::of_query(&request)?.preview();
+    let filled = Filled::of_query(&request)?;
+    let (chosen, terms) = (filled.preview(), filled.terms(&services, &actor).await?);
     let (finding, chains) = services.shares.preview_finding(&actor, &chosen, &vul).await?;
-    page.show(&share_preview::finding(&page, &chosen, &finding, &chains))
+    page.show(&share_preview::finding(&page, (&chosen, &terms), (&finding, &chains)))
 }
 
 pub(in crate::gateway) async fn preview_chain(
@@ -195,7 +212,8 @@ pub(in crate::gateway) async fn preview_chain(
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let chosen = Filled::of_query(&request)?.preview();
+    let filled = Filled::of_query(&request)?;
+    let (chosen, terms) = (filled.preview(), filled.terms(&services, &actor).await?);
     let shown = services.shares.preview_chain(&actor, &chosen, &chain).await?;
-    page.show(&share_preview::chain(&page, &chosen, &shown))
+    page.show(&share_preview::chain(&page, (&chosen, &terms), &shown))
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::contract::ids::{ShareId, VulId};
 use crate::contract::reports::ReportType;
+use crate::gateway::domain::share::PublicShare;
 use crate::gateway::services::Services;
 use crate::gateway::services::reports::Report;
 use crate::gateway::services::share_page::{Content, Entry, ReportFor};
@@ -15,7 +16,7 @@ use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{AtDoor, OpenForm, Path, Query, ShareVisitor, grant_cookie};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::gateway::web::views::share_page::{Closed, Door, DoorWords, SharedChain, SharedFinding, View};
+use crate::gateway::web::views::share_page::{About, Closed, Door, DoorWords, SharedChain, SharedFinding, View};
 use crate::platform::hostile::Hostile;
 
 /// The door. Asks nobody anything.
@@ -65,7 +66,7 @@ pub(in crate::gateway) async fn view(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     match services.share_pages.content(&visit).await? {
-        Content::Here(share) => page.show(&View::new(&page, &visit.place.share, &share)),
+        Content::Here(share) => page.show(&View::new(&page, &visit.place.share, &about(&share), &share)),
         Content::Over => over(&page),
     }
 }
@@ -84,7 +85,7 @@ pub(in crate::gateway) async fn finding(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     match services.share_pages.finding_in_chains(&visit, &of.vul).await? {
-        Content::Here((finding, chains)) => page.show(&SharedFinding::new(&page, &of.share, &finding, &chains)),
+        Content::Here((finding, chains)) => page.show(&SharedFinding::new(&page, &of.share, &nothing(), (&finding, &chains))),
         Content::Over => over(&page),
     }
 }
@@ -103,7 +104,7 @@ pub(in crate::gateway) async fn chain(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     match services.share_pages.chain(&visit, &of.chain).await? {
-        Content::Here((chain, findings)) => page.show(&SharedChain::new(&page, &of.share, &chain, &findings)),
+        Content::Here((chain, findings)) => page.show(&SharedChain::new(&page, &of.share, &nothing(), (&chain, &findings))),
         Content::Over => over(&page),
     }
 }
@@ -143,6 +144,14 @@ pub(in crate::gateway) async fn close(page: Page, door: AtDoor, services: Data<S
     let spent = grant_cookie(&page.site, &door.place.share, None, std::time::Duration::ZERO);
     answer.add_cookie(&spent).map_err(|error| WebError::internal(error.to_string()))?;
     Ok(answer)
+}
+
+fn nothing() -> About {
+    About { by: Hostile::default(), ends: None, left: None, note: Hostile::default(), hides_evidence: false }
+}
+
+fn about(share: &PublicShare) -> About {
+    About { ends: share.expires, ..nothing() }
 }
 
 fn over(page: &Page) -> Result<HttpResponse, WebError> {

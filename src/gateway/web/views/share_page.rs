@@ -7,7 +7,7 @@ use super::chains;
 use super::finding_body::{Audience, ChainLink, FindingBody};
 use super::layout::Chrome;
 use super::words::{ReachView, SeverityView, When, count};
-use crate::contract::ids::ShareId;
+use crate::contract::ids::{ShareId, VulId};
 use crate::contract::reports::ReportType;
 use crate::contract::results;
 use crate::gateway::domain::chain::Chain;
@@ -16,6 +16,7 @@ use crate::gateway::domain::share::{Kind, PublicShare};
 use crate::gateway::domain::task::Counts;
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
+use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
 
 /// What the door says.
@@ -98,6 +99,52 @@ impl Closed {
     }
 }
 
+/// Where the links of shared pages lead: behind a door, or to a preview.
+pub(in crate::gateway) trait Ways {
+    fn view(&self) -> String;
+    fn finding(&self, vul: &VulId) -> String;
+    fn chain(&self, chain: &VulId) -> String;
+    /// None: there is nothing to download, and the page says so.
+    fn report(&self, form: ReportType) -> Option<String>;
+    /// Where "I am done" is sent. None: nobody is inside, this is a preview.
+    fn close(&self) -> Option<String>;
+}
+
+impl Ways for ShareId {
+    fn view(&self) -> String {
+        urls::share_view(self)
+    }
+
+    fn finding(&self, vul: &VulId) -> String {
+        urls::share_finding(self, vul)
+    }
+
+    fn chain(&self, chain: &VulId) -> String {
+        urls::share_chain(self, chain)
+    }
+
+    fn report(&self, form: ReportType) -> Option<String> {
+        Some(urls::share_report(self, form))
+    }
+
+    fn close(&self) -> Option<String> {
+        Some(urls::share_close(self))
+    }
+}
+
+/// What a page tells about the share itself.
+pub(in crate::gateway) struct About {
+    /// Who shared it.
+    pub(in crate::gateway) by: Hostile,
+    /// None: no end.
+    pub(in crate::gateway) ends: Option<Timestamp>,
+    /// Views that are left after this one; none when there is no limit.
+    pub(in crate::gateway) left: Option<u32>,
+    /// From whoever shared it.
+    pub(in crate::gateway) note: Hostile,
+    pub(in crate::gateway) hides_evidence: bool,
+}
+
 /// What was shared.
 #[derive(Template)]
 #[template(path = "share_page/view.html")]
@@ -114,7 +161,7 @@ pub(in crate::gateway) struct View {
     rows: Vec<Row>,
     chains: Vec<chains::Row>,
     reports: Vec<ReportLink>,
-    close: String,
+    close: Option<String>,
 }
 
 /// Number of findings of one severity.
@@ -139,19 +186,17 @@ struct ReportLink {
 }
 
 impl View {
-    pub(in crate::gateway) fn new(page: &Page, id: &ShareId, share: &PublicShare) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, ways: &impl Ways, about: &About, share: &PublicShare) -> Self {
         let project = title(&share.project);
-        let (what, reports) = match &share.kind {
-            Kind::Report => (
-                "All findings and the report",
-                vec![
-                    ReportLink { href: urls::share_report(id, ReportType::Pdf), label: "Download the report (PDF)" },
-                    ReportLink { href: urls::share_report(id, ReportType::Html), label: "Download the report (HTML)" },
-                ],
-            ),
-            Kind::Findings => ("Chosen findings", Vec::new()),
-            Kind::Other(_) => ("A shared result", Vec::new()),
+        let what = match &share.kind {
+            Kind::Report if about.hides_evidence => "All findings",
+            Kind::Report => "All findings and the report",
+            Kind::Findings => "Chosen findings",
+            Kind::Other(_) => "A shared result",
         };
+        let has_report = share.kind == Kind::Report && !about.hides_evidence;
+        let forms = [(ReportType::Pdf, "Download the report (PDF)"), (ReportType::Html, "Download the report (HTML)")];
+        let link = |(form, label)| Some(ReportLink { href: ways.report(form)?, label });
         let counted = counted(share);
         let mut findings: Vec<&FindingRow> = share.findings.iter().collect();
         findings.sort_by_key(|row| row.rank());
@@ -160,15 +205,15 @@ impl View {
             project,
             what,
             lang: share.lang.short(40),
-            ends: When::of(share.expires),
-            has_end: share.expires.is_some(),
+            ends: When::of(about.ends),
+            has_end: about.ends.is_some(),
             total: count(counted.total, "finding", "findings"),
             counts: counts(&counted),
             cleared: if counted.cleared == 0 { String::new() } else { format!("{} cleared", counted.cleared) },
-            rows: findings.into_iter().map(|row| Row::of(id, row)).collect(),
-            chains: share.chains.iter().map(|chain| chains::Row::new(chain, urls::share_chain(id, &chain.id))).collect(),
-            reports,
-            close: urls::share_close(id),
+            rows: findings.into_iter().map(|row| Row::of(ways, row)).collect(),
+            chains: share.chains.iter().map(|chain| chains::Row::new(chain, ways.chain(&chain.id))).collect(),
+            reports: forms.into_iter().filter(|_| has_report).filter_map(link).collect(),
+            close: ways.close(),
         }
     }
 }
@@ -192,10 +237,10 @@ pub(in crate::gateway) fn counts(counts: &Counts) -> Vec<CountView> {
 }
 
 impl Row {
-    fn of(share: &ShareId, row: &FindingRow) -> Self {
+    fn of(ways: &impl Ways, row: &FindingRow) -> Self {
         let component = row.component.as_ref().map(|part| format!("{} {}", part.name.short(80), part.version.short(40)));
         Self {
-            href: urls::share_finding(share, &row.id),
+            href: ways.finding(&row.id),
             title: if row.title.is_empty() { "Finding without a title".to_owned() } else { row.title.short(200) },
             severity: SeverityView::of(&row.severity),
             category: row.category.short(80),
@@ -214,11 +259,16 @@ pub(in crate::gateway) struct SharedFinding {
     title: String,
     body: FindingBody,
     back: String,
-    close: String,
+    close: Option<String>,
 }
 
 impl SharedFinding {
-    pub(in crate::gateway) fn new(page: &Page, share: &ShareId, finding: &Finding, chains: &[Chain]) -> Self {
+    pub(in crate::gateway) fn new(
+        page: &Page,
+        ways: &impl Ways,
+        _about: &About,
+        (finding, chains): (&Finding, &[Chain]),
+    ) -> Self {
         let title =
             if finding.row.title.is_empty() { "Finding without a title".to_owned() } else { finding.row.title.short(300) };
         Self {
@@ -229,11 +279,11 @@ impl SharedFinding {
                 Audience::Recipients,
                 chains
                     .iter()
-                    .map(|chain| ChainLink { href: urls::share_chain(share, &chain.id), title: chains::title(chain, 160) })
+                    .map(|chain| ChainLink { href: ways.chain(&chain.id), title: chains::title(chain, 160) })
                     .collect(),
             ),
-            back: urls::share_view(share),
-            close: urls::share_close(share),
+            back: ways.view(),
+            close: ways.close(),
         }
     }
 }
@@ -246,21 +296,26 @@ pub(in crate::gateway) struct SharedChain {
     title: String,
     body: ChainBody,
     back: String,
-    close: String,
+    close: Option<String>,
 }
 
 impl SharedChain {
     /// Only `findings` are of the share: nothing leads to others.
-    pub(in crate::gateway) fn new(page: &Page, share: &ShareId, chain: &Chain, findings: &[FindingRow]) -> Self {
+    pub(in crate::gateway) fn new(
+        page: &Page,
+        ways: &impl Ways,
+        _about: &About,
+        (chain, findings): (&Chain, &[FindingRow]),
+    ) -> Self {
         let title = chains::title(chain, 300);
         Self {
             chrome: page.bare_chrome(title.clone()),
             title,
             body: ChainBody::new(chain, findings, Audience::Recipients, |vul| {
-                findings.iter().any(|row| row.id == *vul).then(|| urls::share_finding(share, vul))
+                findings.iter().any(|row| row.id == *vul).then(|| ways.finding(vul))
             }),
-            back: urls::share_view(share),
-            close: urls::share_close(share),
+            back: ways.view(),
+            close: ways.close(),
         }
     }
 }
