@@ -1,14 +1,16 @@
 //! Every address of the portal: the patterns that routes are bound to and the builders pages and handlers use.
 //! Knows no handler.
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-
+pub(in crate::gateway) use super::share_urls::{
+    SHARE, SHARE_CODE, SHARE_END, SHARE_EXTEND, SHARE_PREVIEW, SHARE_PREVIEW_CHAIN, SHARE_PREVIEW_FINDING, SHARES, SHARES_END,
+    SHARES_NEW, mail, read, share, share_code, share_end, share_extend, share_new, share_preview, share_preview_chain,
+    share_preview_finding, shares, written,
+};
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::paths::fill;
 use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::gateway::domain::draft::{DraftId, Step};
 use crate::gateway::domain::group::GroupId;
-use crate::gateway::domain::share_entry::Mark;
 
 pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
@@ -59,18 +61,6 @@ pub(in crate::gateway) const FINDINGS: &str = "/tasks/{task}/findings";
 pub(in crate::gateway) const FINDING: &str = "/tasks/{task}/findings/{vul}";
 pub(in crate::gateway) const UPLOADS: &str = "/uploads";
 pub(in crate::gateway) const UPLOAD: &str = "/uploads/{sha256}";
-pub(in crate::gateway) const SHARES: &str = "/shares";
-pub(in crate::gateway) const SHARES_NEW: &str = "/shares/new";
-/// Asks before several are ended, and ends them.
-pub(in crate::gateway) const SHARES_END: &str = "/shares/end";
-pub(in crate::gateway) const SHARE_PREVIEW: &str = "/shares/preview";
-pub(in crate::gateway) const SHARE_PREVIEW_FINDING: &str = "/shares/preview/findings/{vul}";
-pub(in crate::gateway) const SHARE_PREVIEW_CHAIN: &str = "/shares/preview/chains/{chain}";
-/// `mark` stands for the id: an address of a signed-in page never holds a working share id.
-pub(in crate::gateway) const SHARE: &str = "/shares/{mark}";
-pub(in crate::gateway) const SHARE_EXTEND: &str = "/shares/{mark}/extend";
-pub(in crate::gateway) const SHARE_CODE: &str = "/shares/{mark}/code";
-pub(in crate::gateway) const SHARE_END: &str = "/shares/{mark}/end";
 pub(in crate::gateway) const DOOR: &str = "/s/{share}";
 pub(in crate::gateway) const SHARE_VIEW: &str = "/s/{share}/view";
 pub(in crate::gateway) const SHARE_FINDING: &str = "/s/{share}/view/findings/{vul}";
@@ -232,57 +222,6 @@ pub(in crate::gateway) fn group_delete(id: &GroupId) -> String {
 
 pub(in crate::gateway) fn share_chain(id: &ShareId, chain: &VulId) -> String {
     fill(SHARE_CHAIN, &[id.as_str(), chain.as_str()])
-}
-
-/// A new share of these findings, or of the whole task.
-pub(in crate::gateway) fn share_new(task: &TaskId, findings: &[VulId]) -> String {
-    with_query(SHARES_NEW.to_owned(), &share_of(task, findings))
-}
-
-/// What a share is of, as a query.
-pub(in crate::gateway) fn share_of(task: &TaskId, findings: &[VulId]) -> String {
-    findings.iter().fold(pair("task", task.as_str()), |query, vul| format!("{query}&{}", pair("vul", vul.as_str())))
-}
-
-/// A page of the preview of a share.
-pub(in crate::gateway) fn share_preview(path: &str, task: &TaskId, findings: &[VulId], hides_evidence: bool) -> String {
-    let hides = if hides_evidence { "&hide=1" } else { "" };
-    with_query(path.to_owned(), &format!("{}{hides}", share_of(task, findings)))
-}
-
-pub(in crate::gateway) fn share_preview_finding(vul: &VulId) -> String {
-    fill(SHARE_PREVIEW_FINDING, &[vul.as_str()])
-}
-
-pub(in crate::gateway) fn share_preview_chain(chain: &VulId) -> String {
-    fill(SHARE_PREVIEW_CHAIN, &[chain.as_str()])
-}
-
-/// The list of shares for a query; empty for all.
-pub(in crate::gateway) fn shares(query: &str) -> String {
-    with_query(SHARES.to_owned(), query)
-}
-
-pub(in crate::gateway) fn share(mark: &Mark) -> String {
-    fill(SHARE, &[mark.as_str()])
-}
-
-pub(in crate::gateway) fn share_extend(mark: &Mark) -> String {
-    fill(SHARE_EXTEND, &[mark.as_str()])
-}
-
-pub(in crate::gateway) fn share_code(mark: &Mark) -> String {
-    fill(SHARE_CODE, &[mark.as_str()])
-}
-
-pub(in crate::gateway) fn share_end(mark: &Mark) -> String {
-    fill(SHARE_END, &[mark.as_str()])
-}
-
-/// A mail without a recipient. Mail programs take blanks as `%20` only, and lines as RFC 6068 has them.
-pub(in crate::gateway) fn mail(subject: &str, text: &str) -> String {
-    let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-    format!("mailto:?subject={}&body={}", encoded(subject), encoded(&text.replace('\n', "\r\n")))
 }
 
 /// The door that recipients are sent to: of shares with a code, or of those without.

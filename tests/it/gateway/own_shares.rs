@@ -30,8 +30,7 @@ impl Office {
         // All of a test comes from one network, and wrong codes are part of it.
         let extra = "[gateway.shares]\nwrong_by_network = 100\nwrong_anywhere = 100\n".to_owned();
         let setup = Setup { extra, provider: Some(provider), base: Some(scanner.base.clone()), ..Setup::default() };
-        let replicas =
-            if on_redis { Replicas::on_redis_with(2, setup).await } else { Replicas::embedded_with(setup).await };
+        let replicas = if on_redis { Replicas::on_redis_with(2, setup).await } else { Replicas::embedded_with(setup).await };
         Self { replicas, scanner, task }
     }
 
@@ -110,7 +109,14 @@ async fn the_same_form_sent_twenty_times_makes_one_share() {
         let form = dora.get(&office.new_share()).await;
         let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
         let last_day = form.text().split("name=\"last_day\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
-        let fields = [("csrf", &*csrf), ("once", &once), ("task", &office.task), ("what", "report"), ("code", "made"), ("last_day", &last_day)];
+        let fields = [
+            ("csrf", &*csrf),
+            ("once", &once),
+            ("task", &office.task),
+            ("what", "report"),
+            ("code", "made"),
+            ("last_day", &last_day),
+        ];
         let sent = (0..20).map(|number| {
             let portal = if number % 2 == 0 { office.here() } else { office.there() };
             let (mut tab, fields) = (dora.clone(), &fields);

@@ -63,9 +63,8 @@ impl OwnShares {
         let what = match ask.found.route.name {
             "createShare" => Some(What::Made(Box::new(self.created(ask.tenant, body, &by).await?))),
             "updateShare" => Some(self.changed(ask, body).await?),
-            "deleteShares" => read::<DeleteShares>(body).map(|sent| {
-                What::Ended(sent.share_ids.iter().map(|id| Mark::of(ask.tenant, id)).collect())
-            }),
+            "deleteShares" => read::<DeleteShares>(body)
+                .map(|sent| What::Ended(sent.share_ids.iter().map(|id| Mark::of(ask.tenant, id)).collect())),
             "deleteTasks" => Some(What::TasksEnded(tasks(body))),
             _ => None,
         };
@@ -200,9 +199,7 @@ fn maker(ask: &Ask<'_>) -> Maker {
         Caller::Person(user) => Maker { key: user.principal.key(), name: user.principal.name.clone() },
         Caller::Key(key) => Maker { key: key.id.clone(), name: key.label.clone() },
         // Of these nothing more is known; the service says whether it believes them.
-        Caller::Token(_) | Caller::Nobody => {
-            Maker { key: ask.name.clone().unwrap_or_default(), name: "An access token".into() }
-        }
+        Caller::Token(_) | Caller::Nobody => Maker { key: ask.name.clone().unwrap_or_default(), name: "An access token".into() },
     }
 }
 

@@ -140,8 +140,8 @@ fn days(now: Timestamp, policy: &SharePolicy) -> Days {
 /// The last second of the day named, or words for whoever named it.
 fn end_of(day: &str, now: Timestamp, most: u32) -> Result<Timestamp, Error> {
     let refused = |words: &str| Error::Invalid(words.to_owned());
-    let date = Date::parse(day.trim(), DAY)
-        .map_err(|_| refused("Name the last day as year-month-day, for example 2030-12-31."))?;
+    let date =
+        Date::parse(day.trim(), DAY).map_err(|_| refused("Name the last day as year-month-day, for example 2030-12-31."))?;
     let ahead = (date - now.utc().date()).whole_days();
     if ahead < 0 {
         return Err(refused("The last day of the share is over already. Choose today or a later day."));

@@ -47,7 +47,13 @@ impl Chosen {
 
 impl Shares {
     /// What recipients would be told, as far as what was typed makes sense: nothing is refused before the share is made.
-    pub(in crate::gateway) async fn terms(&self, actor: &Actor, last_day: &str, views: &str, note: Hostile) -> Result<Terms, Error> {
+    pub(in crate::gateway) async fn terms(
+        &self,
+        actor: &Actor,
+        last_day: &str,
+        views: &str,
+        note: Hostile,
+    ) -> Result<Terms, Error> {
         let policy = self.policies.of(&actor.principal.tenant).await?;
         let now = self.clock.now();
         let day = if last_day.is_empty() { days(now, &policy).usual } else { last_day.to_owned() };

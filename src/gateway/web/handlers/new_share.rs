@@ -13,6 +13,7 @@ use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Form, Path, SignedIn};
 use crate::gateway::web::page::Page;
+use crate::gateway::web::urls;
 use crate::gateway::web::views::new_share::{Choices, NewPage};
 use crate::gateway::web::views::share_made::{AlreadyMade, Created};
 use crate::gateway::web::views::share_preview;
@@ -56,9 +57,9 @@ impl Filled {
         };
         for (name, value) in fields {
             match name.as_str() {
-                "task" => task = value.parse().ok(),
+                "task" => task = urls::read(&value).parse().ok(),
                 "vul" => {
-                    let vul = value.parse().map_err(|_| WebError::not_found())?;
+                    let vul = urls::read(&value).parse().map_err(|_| WebError::not_found())?;
                     if !filled.findings.contains(&vul) {
                         filled.findings.push(vul);
                     }

@@ -80,9 +80,7 @@ pub(in crate::gateway) async fn extend(
     let mark = marked(&mark)?;
     match services.shares.extend(&actor, &mark, &wanted.last_day).await {
         Ok(()) => Ok(page.go_with_news(&urls::share(&mark), Flash::ShareExtended)),
-        Err(Error::Invalid(words)) => {
-            again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await
-        }
+        Err(Error::Invalid(words)) => again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await,
         Err(Error::Conflict(words)) => again(&page, &services, (&actor, &mark), StatusCode::CONFLICT, words).await,
         Err(error) => Err(error.into()),
     }
@@ -110,9 +108,7 @@ pub(in crate::gateway) async fn new_code(
     match services.shares.new_code(&actor, &mark, &wanted, &form.once).await {
         Ok(Outcome::New(link)) => page.show(&Created::with_new_code(&page, &link)),
         Ok(Outcome::AlreadyMade) => page.show(&AlreadyMade::of_code(&page, urls::share(&mark))),
-        Err(Error::Invalid(words)) => {
-            again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await
-        }
+        Err(Error::Invalid(words)) => again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await,
         Err(Error::Conflict(words)) => again(&page, &services, (&actor, &mark), StatusCode::CONFLICT, words).await,
         Err(error) => Err(error.into()),
     }

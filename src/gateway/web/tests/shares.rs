@@ -41,7 +41,9 @@ async fn form(portal: &Site, browser: &mut Browser, query: &str, more: &[(&'stat
     if !query.is_empty() {
         form.push(("vul", "v1".to_owned()));
     }
-    for (name, value) in [("what", what), ("code", "made"), ("own_code", ""), ("last_day", "2026-12-01"), ("views", ""), ("note", "")] {
+    for (name, value) in
+        [("what", what), ("code", "made"), ("own_code", ""), ("last_day", "2026-12-01"), ("views", ""), ("note", "")]
+    {
         let given = more.iter().find(|(given, _)| *given == name).map_or(value, |(_, given)| *given);
         form.push((name, given.to_owned()));
     }
@@ -175,7 +177,10 @@ async fn a_company_that_wants_codes_and_few_views_gets_no_other_shares() {
     let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
     let page = alice.get(&portal, "/shares/new?task=t1").await;
     assert!(!page.body.contains("value=\"none\"") && page.body.contains("allows no shares without a code"), "{}", page.body);
-    assert!(page.body.contains("value=\"2026-12-01\"") && page.body.contains("hides evidence"), "the usual end is within the bound");
+    assert!(
+        page.body.contains("value=\"2026-12-01\"") && page.body.contains("hides evidence"),
+        "the usual end is within the bound"
+    );
     for more in [[("code", "none")], [("views", "3")], [("last_day", "2026-12-02")]] {
         let form = form(&portal, &mut alice, "", &more).await;
         assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 422, "{more:?}");
@@ -230,7 +235,8 @@ async fn shares_of_colleagues_are_short_ids_and_administrators_end_them_but_cann
     let shown = dora.get(&portal, &page).await;
     shown.is_clean();
     assert!(shown.status == 200 && !shown.body.contains("/extend\"") && !shown.body.contains("made-share-1"), "{}", shown.body);
-    let tried = dora.post(&portal, &format!("{page}/code"), &[("csrf", &csrf), ("code", "made"), ("once", "0123456789abcdef")]).await;
+    let tried =
+        dora.post(&portal, &format!("{page}/code"), &[("csrf", &csrf), ("code", "made"), ("once", "0123456789abcdef")]).await;
     assert_eq!(tried.status, 409, "{}", tried.body);
     assert_eq!(dora.post(&portal, &format!("{page}/end"), &[("csrf", "")]).await.status, 403);
     let ended = dora.post(&portal, &format!("{page}/end"), &[("csrf", &csrf)]).await;
@@ -400,7 +406,11 @@ async fn shares_that_only_the_service_knows_stand_apart_and_are_ended_by_adminis
     assert!(!alice.get(&portal, "/shares").await.body.contains(mark.short()));
     let list = alice.get(&portal, "/shares?state=elsewhere").await;
     list.is_clean();
-    assert!(list.body.contains(mark.short()) && !list.body.contains("secret-share") && !list.body.contains(&end), "{}", list.body);
+    assert!(
+        list.body.contains(mark.short()) && !list.body.contains("secret-share") && !list.body.contains(&end),
+        "{}",
+        list.body
+    );
     assert!(list.body.contains("1 share,"), "{}", list.body);
     assert_eq!(alice.post(&portal, &end, &[("csrf", &csrf)]).await.status, 404);
     let (mut dora, csrf) = signed_in(&portal, "acme.example", "dora", "admin").await;

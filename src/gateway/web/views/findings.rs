@@ -165,7 +165,7 @@ impl List {
                 urls::with_query(urls::findings(id), &filter.query(page))
             }),
             can_share: list.task.status == crate::gateway::domain::task::Status::Done,
-            task: id.as_str().to_owned(),
+            task: urls::written(id.as_str()),
         }
     }
 }
@@ -185,7 +185,7 @@ impl Row {
         let weakness = row.cwe.short(40).to_ascii_uppercase();
         let known = row.cves.iter().map(|text| text.short(40)).chain([weakness]);
         Self {
-            id: row.id.as_str().to_owned(),
+            id: urls::written(row.id.as_str()),
             href: address(task, &row.id, filter, filter.page),
             title: title(row, 160),
             badge: match &row.purchase {

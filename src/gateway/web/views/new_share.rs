@@ -81,7 +81,7 @@ struct FindingChoice {
 impl FindingChoice {
     fn of(row: &FindingRow) -> Self {
         Self {
-            id: row.id.as_str().to_owned(),
+            id: urls::written(row.id.as_str()),
             title: if row.title.is_empty() { "Finding without a title".to_owned() } else { row.title.short(200) },
             severity: SeverityView::of(&row.severity),
         }
@@ -98,7 +98,7 @@ impl NewPage {
             problem,
             is_chinese: choices.language == ReportLanguage::Chinese,
             choices,
-            task: task.id.as_str().to_owned(),
+            task: urls::written(task.id.as_str()),
             task_href: urls::task(&task.id),
             project: super::shares::project(&task.project, 200),
             status: Badge::of(&task.status),

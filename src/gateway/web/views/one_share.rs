@@ -137,7 +137,9 @@ const fn at_service_words(at: AtService, is_over: bool) -> &'static str {
     match (at, is_over) {
         (AtService::Known, false) => "The scanning service has this share.",
         (AtService::Known, true) => "The scanning service still has this share; nothing opens it here.",
-        (AtService::Missing, false) => "The scanning service does not have this share any more, so it opens nothing. You can end it.",
+        (AtService::Missing, false) => {
+            "The scanning service does not have this share any more, so it opens nothing. You can end it."
+        }
         (AtService::Missing, true) => "The scanning service does not have it any more.",
         (AtService::Unknown, _) => "The scanning service does not say at the moment whether it has this share.",
     }
@@ -179,7 +181,11 @@ minutes; {wrong_in_life} in all, then the code is worthless"
         by: BY_PORTAL,
     });
     if entry.kind == ShareType::Report {
-        rules.push(Rule { what: "Language of the report", value: language(&entry.language).to_owned(), by: "The scanning service" });
+        rules.push(Rule {
+            what: "Language of the report",
+            value: language(&entry.language).to_owned(),
+            by: "The scanning service",
+        });
     }
     rules
 }

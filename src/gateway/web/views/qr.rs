@@ -46,7 +46,8 @@ mod tests {
         let code = QrCode::encode_text(link, QrCodeEcc::Medium).unwrap();
         assert_eq!(qr.size, code.size() + 8);
         let dark = (0..code.size()).flat_map(|y| (0..code.size()).map(move |x| (x, y))).filter(|(x, y)| code.get_module(*x, *y));
-        let drawn: i32 = qr.path.split('h').skip(1).step_by(2).map(|run| run.split('v').next().unwrap().parse::<i32>().unwrap()).sum();
+        let drawn: i32 =
+            qr.path.split('h').skip(1).step_by(2).map(|run| run.split('v').next().unwrap().parse::<i32>().unwrap()).sum();
         assert_eq!(drawn, i32::try_from(dark.count()).unwrap());
         assert!(Qr::of(&"x".repeat(5000)).is_none());
     }

@@ -54,9 +54,8 @@ impl Created {
         let until = link.ends.map(|_| format!("The link works until {}.\n", ends.words)).unwrap_or_default();
         let often = link.views.map(|views| format!("It opens {}.\n", count(u64::from(views), "time", "times")));
         let often = often.unwrap_or_default();
-        let link_message = format!(
-            "Hello,\n\n{company} shares results of a security scan with you:\n\n{address}\n\n{needs}{until}{often}"
-        );
+        let link_message =
+            format!("Hello,\n\n{company} shares results of a security scan with you:\n\n{address}\n\n{needs}{until}{often}");
         let code_message = code
             .as_ref()
             .map(|code| format!("Hello,\n\nhere is the code for the link I sent you:\n\n{code}\n"))

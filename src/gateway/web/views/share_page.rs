@@ -277,10 +277,7 @@ impl SharedFinding {
             body: FindingBody::new(
                 finding,
                 Audience::Recipients,
-                chains
-                    .iter()
-                    .map(|chain| ChainLink { href: ways.chain(&chain.id), title: chains::title(chain, 160) })
-                    .collect(),
+                chains.iter().map(|chain| ChainLink { href: ways.chain(&chain.id), title: chains::title(chain, 160) }).collect(),
             ),
             back: ways.view(),
             close: ways.close(),
