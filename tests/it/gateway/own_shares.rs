@@ -162,7 +162,7 @@ async fn of_new_codes_that_are_set_at_the_same_time_one_opens_and_it_was_shown()
 async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door() {
     let scanner = spawn_scanner_with(|_| {}).await;
     let task = scanner.scanned(ACME, "shop.war", shop::shop()).await;
-    let front = Front::with(&scanner.base, "[gateway.shares]\nwithout_code = false\nmost_days = 3\n").await;
+    let front = Front::with(&scanner.base, "[gateway.shares]\nwithout_code = false\nusual_days = 2\nmost_days = 3\n").await;
     let shares = format!("{}/scanner/api/v1/shares", front.base);
     let client = http();
     let send = async |method: reqwest::Method, url: String, key: &str, body: Value| {

@@ -148,7 +148,11 @@ impl OwnShares {
                 }
             }
             What::Changed { mark, ends, code } => {
-                let changed = self.ledger.change(tenant, mark, |entry| change(entry, *ends, code)).await?;
+                let noted = |entry: &mut Entry| -> Result<(), Error> {
+                    change(entry, *ends, code);
+                    Ok(())
+                };
+                let changed = self.ledger.change(tenant, mark, noted).await?;
                 if changed.is_some() {
                     self.tell(tenant, wish, if matches!(code, NewCode::Same) { "extended" } else { "new_code" }, mark);
                 }
@@ -176,7 +180,7 @@ impl OwnShares {
     }
 }
 
-fn change(entry: &mut Entry, ends: Option<Timestamp>, code: &NewCode) -> Result<(), Error> {
+fn change(entry: &mut Entry, ends: Option<Timestamp>, code: &NewCode) {
     if let Some(ends) = ends {
         entry.version += u64::from(entry.ends.is_none_or(|before| ends < before));
         entry.ends = Some(ends);
@@ -191,7 +195,6 @@ fn change(entry: &mut Entry, ends: Option<Timestamp>, code: &NewCode) -> Result<
             entry.version += 1;
         }
     }
-    Ok(())
 }
 
 fn maker(ask: &Ask<'_>) -> Maker {

@@ -144,7 +144,7 @@ impl Shares {
             return Err(Error::Invalid("Choose a new code, or let one be made.".to_owned()));
         }
         let code = code(wanted, &policy)?.ok_or_else(|| Error::Internal("no code was made".to_owned()))?;
-        let work = async {
+        let work = Box::pin(async {
             let before = self.changeable(actor, mark).await?;
             self.set_dead(actor, mark, true).await?;
             let change = UpdateShare { expired_at: None, extraction_code: Some(Some(code.secret().expose().to_owned())) };
@@ -162,8 +162,10 @@ impl Shares {
             };
             let changed = self.ledger.change(&actor.principal.tenant, mark, renewed).await?.ok_or(Error::NotFound)?;
             Ok(changed.1)
+        });
+        let Some(entry) = self.once(actor, once, Box::pin(self.alone(actor, mark, work))).await? else {
+            return Ok(Outcome::AlreadyMade);
         };
-        let Some(entry) = self.once(actor, once, self.alone(actor, mark, work)).await? else { return Ok(Outcome::AlreadyMade) };
         self.note(actor, "new_code", mark);
         let link = NewLink { id: entry.id, code: Some(code), ends: entry.ends, views: entry.most_views, mark: mark.clone() };
         Ok(Outcome::New(link))

@@ -225,7 +225,12 @@ impl Changes {
             code: urls::share_code(mark),
             first: days.first.clone(),
             last: days.last.clone(),
-            day: days.usual.clone(),
+            day: share
+                .seen
+                .entry
+                .ends
+                .and_then(|ends| Some(ends.rfc3339().get(..10)?.to_owned()))
+                .unwrap_or_else(|| days.usual.clone()),
             most_days: days.most,
             once: share.once.clone(),
             shortest: SHORTEST,

@@ -157,7 +157,7 @@ impl Row {
             page: is_kept.then(|| urls::share(mark)),
             what: what(entry),
             badge: badge(*standing),
-            code: code(entry.needs_code),
+            code: if entry.needs_code { "with a code" } else { "no code: the link alone opens it" },
             ends: When::of(entry.ends),
             has_end: entry.ends.is_some(),
             created: When::of(Some(entry.made)),
