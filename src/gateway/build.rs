@@ -16,7 +16,7 @@ use super::keyring::{self, KeyCounts, Keyring};
 use super::ledger::Ledger;
 use super::services::Services;
 use super::services::accounts::Accounts;
-use super::services::api::{Api, ProxySettings};
+use super::services::api::{Api, OwnShares, ProxySettings};
 use super::services::api_keys::ApiKeys;
 use super::services::artifacts::Artifacts;
 use super::services::authority::Authority;
@@ -125,6 +125,12 @@ impl<'a> Base<'a> {
             directory: self.directory.clone(),
             cache,
             pace: self.pace(),
+            own_shares: OwnShares {
+                ledger: Ledger::new(self.store.clone(), Arc::clone(&self.ring), self.clock.clone()),
+                policies: SharePolicies::new(&self.settings.shares),
+                audit: self.audit.clone(),
+                clock: self.clock.clone(),
+            },
             retries: self.settings.upstream.retries,
             most: self.settings.upstream.max_answer_bytes,
             clock: self.clock.clone(),
@@ -211,11 +217,11 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.
-    let tasks = Tasks::new(credentials.clone(), memory.min(pace.mul_f32(0.9)));
+    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
+    let tasks = Tasks::new(credentials.clone(), ledger.clone(), memory.min(pace.mul_f32(0.9)));
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
-    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
     let policies = SharePolicies::new(&settings.shares);
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
@@ -251,12 +257,15 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
             (*clock).clone(),
             (*shutdown).clone(),
         ),
-        shares: Shares::new(
-            (credentials.clone(), vault.clone()),
-            (store.clone(), Arc::clone(ring)),
-            (ledger, policies),
-            (*clock).clone(),
-        ),
+        shares: Shares {
+            credentials: credentials.clone(),
+            vault: vault.clone(),
+            store: store.clone(),
+            ledger,
+            policies,
+            audit: audit.clone(),
+            clock: (*clock).clone(),
+        },
         signin: signin(base, tokens, provider_sessions, refresh.default_lifetime),
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),

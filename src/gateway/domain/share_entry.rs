@@ -101,8 +101,8 @@ pub(in crate::gateway) struct Entry {
     pub(in crate::gateway) note: Hostile,
     /// BCP 47.
     pub(in crate::gateway) language: String,
-    /// Rises with every new code, change of the end, change of policy that concerns it, and with the end: what was granted
-    /// before is void.
+    /// Rises with every new code, an earlier end, a change of policy that concerns it, and with the end: what was granted before
+    /// is void.
     pub(in crate::gateway) version: u64,
     /// When it was ended by hand, and by whom.
     pub(in crate::gateway) ended: Option<(Timestamp, Hostile)>,

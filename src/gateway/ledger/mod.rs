@@ -5,6 +5,7 @@
 //! change by compare-and-set alone, so a view that is taken is taken once, on whichever replica.
 
 mod accesses;
+mod endings;
 mod grants;
 mod guard;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use zeroize::Zeroizing;
 
 pub(in crate::gateway) use self::grants::{Grants, Inside, Terms};
@@ -29,6 +31,8 @@ const ENTRY: &str = "share";
 const INDEX: &str = "shares";
 /// Changes by others that one change gives way to: more than recipients who post a code at once.
 const TRIES: usize = 300;
+/// Entries that are read at once: one after the other, a store on the network takes its time for each.
+const AT_ONCE: usize = 64;
 /// An entry outlives what it tells by this much, so that a listing that begins now can end.
 const SLACK: Duration = Duration::from_hours(24);
 
@@ -140,19 +144,29 @@ impl Ledger {
 
     /// Every entry of the tenant, newest first. One that does not open is left out and logged.
     pub(in crate::gateway) async fn all(&self, tenant: &TenantId) -> Result<Vec<(Mark, Entry)>, LedgerError> {
-        let mut all = Vec::new();
-        for name in self.store.members(&index(tenant)).await? {
-            let Some(mark) = Mark::parse(&name) else { continue };
-            match self.entry(tenant, &mark).await {
-                Ok(Some(entry)) => all.push((mark, entry)),
-                // It ran out.
-                Ok(None) => drop(self.store.remove(&index(tenant), &name).await?),
-                Err(LedgerError::Sealed) => tracing::error!(%tenant, share = mark.short(), "an entry of a share does not open"),
-                Err(error) => return Err(error),
-            }
-        }
+        let names = self.store.members(&index(tenant)).await?;
+        let read = stream::iter(names).map(|name| self.listed(tenant, name)).buffer_unordered(AT_ONCE);
+        let mut all: Vec<_> = read.try_filter_map(async |found| Ok(found)).try_collect().await?;
         all.sort_by(|(a, one), (b, other)| (other.made, b.as_str()).cmp(&(one.made, a.as_str())));
         Ok(all)
+    }
+
+    /// What a name in the index stands for.
+    async fn listed(&self, tenant: &TenantId, name: String) -> Result<Option<(Mark, Entry)>, LedgerError> {
+        let Some(mark) = Mark::parse(&name) else { return Ok(None) };
+        match self.entry(tenant, &mark).await {
+            Ok(Some(entry)) => Ok(Some((mark, entry))),
+            // It ran out.
+            Ok(None) => {
+                self.store.remove(&index(tenant), &name).await?;
+                Ok(None)
+            }
+            Err(LedgerError::Sealed) => {
+                tracing::error!(%tenant, share = mark.short(), "an entry of a share does not open");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn read(&self, key: &Key) -> Result<Option<(Entry, Version)>, LedgerError> {

@@ -14,6 +14,7 @@ pub(in crate::gateway) mod operations;
 mod page;
 mod routes;
 pub(in crate::gateway) mod server;
+mod share_urls;
 pub(in crate::gateway) mod site;
 mod urls;
 mod views;

@@ -41,6 +41,8 @@ pub(in crate::gateway) enum Flash {
     GroupHadEnded,
     GroupDeleted,
     ShareEnded,
+    ShareEndedHere,
+    ShareExtended,
     KeyAdded,
     KeyNotAccepted,
     KeyUntested,
@@ -59,7 +61,7 @@ pub(in crate::gateway) enum Flash {
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 22] = [
+    const ALL: [(Self, &'static str, &'static str); 24] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -71,6 +73,12 @@ impl Flash {
         (Self::GroupHadEnded, "group-had-ended", "Every task of the group had ended already, so there was nothing to stop."),
         (Self::GroupDeleted, "group-deleted", "All tasks of the group, their findings and their shares were deleted."),
         (Self::ShareEnded, "share-ended", "The share has ended. Its link opens nothing any more."),
+        (
+            Self::ShareEndedHere,
+            "share-ended-here",
+            "The share has ended here: its link opens nothing any more. The scanning service could not be told; its page offers to try again.",
+        ),
+        (Self::ShareExtended, "share-extended", "The share has a new last day."),
         (Self::KeyAdded, "key-added", "The server key was added. It is kept sealed and is not shown again."),
         (
             Self::KeyNotAccepted,
@@ -109,7 +117,7 @@ impl Flash {
     const fn style(self) -> &'static str {
         match self {
             Self::SessionHadEnded | Self::GroupHadEnded => "",
-            Self::GroupPartlyTerminated => "warn",
+            Self::GroupPartlyTerminated | Self::ShareEndedHere => "warn",
             _ => "good",
         }
     }

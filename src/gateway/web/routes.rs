@@ -6,7 +6,7 @@ use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
     accounts, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
-    home, keys, launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
+    home, keys, launch, live, new_share, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
 use crate::gateway::domain::share::Doorway;
@@ -55,10 +55,26 @@ fn sign_in(config: &mut ServiceConfig) {
         .service(web::resource(urls::SIGNED_OUT).route(web::get().to(signin::signed_out)));
 }
 
+/// Fixed addresses stand before `/shares/{mark}`: the first that fits is taken.
 fn sharing(config: &mut ServiceConfig) {
     config
-        .service(web::resource(urls::SHARES).route(web::get().to(shares::list)).route(web::post().to(shares::create)))
-        .service(web::resource(urls::SHARES_NEW).route(web::get().to(shares::new)))
+        .service(web::resource(urls::SHARES).route(web::get().to(shares::list)).route(web::post().to(new_share::create)))
+        .service(web::resource(urls::SHARES_NEW).route(web::get().to(new_share::show)))
+        .service(
+            web::resource(urls::SHARE_PREVIEW)
+                .route(web::get().to(new_share::preview))
+                .route(web::post().to(new_share::preview_form)),
+        )
+        .service(web::resource(urls::SHARE_PREVIEW_FINDING).route(web::get().to(new_share::preview_finding)))
+        .service(web::resource(urls::SHARE_PREVIEW_CHAIN).route(web::get().to(new_share::preview_chain)))
+        .service(
+            web::resource(urls::SHARES_END)
+                .route(web::get().to(shares::ask_end_several))
+                .route(web::post().to(shares::end_several)),
+        )
+        .service(web::resource(urls::SHARE).route(web::get().to(shares::show)))
+        .service(web::resource(urls::SHARE_EXTEND).route(web::post().to(shares::extend)))
+        .service(web::resource(urls::SHARE_CODE).route(web::post().to(shares::new_code)))
         .service(web::resource(urls::SHARE_END).route(web::post().to(shares::end)));
 }
 

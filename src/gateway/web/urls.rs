@@ -1,6 +1,11 @@
 //! Every address of the portal: the patterns that routes are bound to and the builders pages and handlers use.
 //! Knows no handler.
 
+pub(in crate::gateway) use super::share_urls::{
+    SHARE, SHARE_CODE, SHARE_END, SHARE_EXTEND, SHARE_PREVIEW, SHARE_PREVIEW_CHAIN, SHARE_PREVIEW_FINDING, SHARES, SHARES_END,
+    SHARES_NEW, mail, read, share, share_code, share_end, share_extend, share_new, share_preview, share_preview_chain,
+    share_preview_finding, shares, written,
+};
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::paths::fill;
 use crate::contract::reports::{ReportLanguage, ReportType};
@@ -57,9 +62,6 @@ pub(in crate::gateway) const FINDINGS: &str = "/tasks/{task}/findings";
 pub(in crate::gateway) const FINDING: &str = "/tasks/{task}/findings/{vul}";
 pub(in crate::gateway) const UPLOADS: &str = "/uploads";
 pub(in crate::gateway) const UPLOAD: &str = "/uploads/{sha256}";
-pub(in crate::gateway) const SHARES: &str = "/shares";
-pub(in crate::gateway) const SHARES_NEW: &str = "/shares/new";
-pub(in crate::gateway) const SHARE_END: &str = "/shares/{handle}/end";
 /// Recipients' addresses, below both doors alike. The pattern of `/s/…` asks for a code, that of `/o/…` for none.
 pub(in crate::gateway) const DOOR: &str = "/s/{share}";
 pub(in crate::gateway) const OPEN_DOOR: &str = "/o/{share}";
@@ -115,6 +117,7 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     FINDING,
     SHARES,
     SHARES_NEW,
+    SHARE,
     KEYS,
     API_KEYS_NEW,
     API_KEY_ROTATE,
@@ -219,18 +222,6 @@ pub(in crate::gateway) fn group_terminate(id: &GroupId) -> String {
 
 pub(in crate::gateway) fn group_delete(id: &GroupId) -> String {
     fill(GROUP_DELETE, &[id.as_str()])
-}
-
-pub(in crate::gateway) fn share_new(task: &TaskId, vul: Option<&VulId>) -> String {
-    match vul {
-        Some(vul) => format!("{SHARES_NEW}?{}&{}", pair("task", task.as_str()), pair("vul", vul.as_str())),
-        None => format!("{SHARES_NEW}?{}", pair("task", task.as_str())),
-    }
-}
-
-/// `handle` stands for the id: an address of a signed-in page never holds a working share id.
-pub(in crate::gateway) fn share_end(handle: &str) -> String {
-    fill(SHARE_END, &[handle])
 }
 
 /// The pattern of a door.

@@ -256,6 +256,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     // Its derive stands beside serde's, so that a type and what is said of it are one.
     ("utoipa", &["contract", "gateway::description"]),
     ("askama", &["gateway::web::views", "scanner::report", "scanner::web", "idp"]),
+    ("qrcodegen", &["gateway::web::views"]),
     ("actix_ws", &["scanner::web"]),
     ("command_fds", &["scanner::browser"]),
     ("rustix", &["scanner::browser", "demo", "scanner::sandbox"]),

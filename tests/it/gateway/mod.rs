@@ -16,6 +16,7 @@ mod long_streams;
 mod oidc;
 mod operations;
 mod outage;
+mod own_shares;
 mod paced;
 mod proxying;
 mod refresh;

@@ -9,6 +9,7 @@ pub(in crate::gateway) mod fuzzing;
 mod recipients;
 mod reply;
 mod sending;
+mod shares;
 mod upload;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use self::caller::Means;
 use self::reply::TOO_LARGE;
 pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
 use self::sending::Call;
+pub(in crate::gateway) use self::shares::OwnShares;
 pub(in crate::gateway) use self::upload::{Cut, boundary, checked};
 use super::credentials::Credentials;
 use super::directory::Directory;
@@ -63,6 +65,7 @@ pub(in crate::gateway) struct Api {
     pub(in crate::gateway) pace: Pace,
     /// What shares are asked for passes their doors.
     pub(in crate::gateway) shares: SharePages,
+    pub(in crate::gateway) own_shares: OwnShares,
     /// Further tries of a read.
     pub(in crate::gateway) retries: u32,
     /// The largest answer that is kept.
@@ -121,10 +124,15 @@ impl Api {
         };
         // A part of an answer is nobody else's.
         if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
+            let wish = self.own_shares.held(&ask, body.as_deref()).await?;
             let changing = self.cache.changing(ask.tenant, route.ends);
             let reply = self.call(&ask, means)?.replayable(proxy, body).await;
             changing.done().await;
-            return reply;
+            let reply = reply?;
+            if let Some(wish) = wish.filter(|_| reply.status.is_success()) {
+                self.own_shares.note(ask.tenant, &wish).await?;
+            }
+            return Ok(reply);
         }
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
         if let Some((kept, status)) = self.cache.at_hand(&question).await {

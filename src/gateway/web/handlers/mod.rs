@@ -16,6 +16,7 @@ pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod live;
+pub(in crate::gateway) mod new_share;
 pub(in crate::gateway) mod ops;
 pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod reports;

@@ -53,6 +53,8 @@ pub(super) struct Fake {
     pub(super) asked: Vec<(String, String, String, String)>,
     /// Answers every call with this status instead.
     pub(super) broken: Option<u16>,
+    /// Answers calls of this method and end of path with this status instead.
+    pub(super) broken_at: Option<(&'static str, &'static str, u16)>,
     next: u32,
 }
 
@@ -138,6 +140,12 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
     if let Some(status) = fake.broken {
         return refused(status);
     }
+    if let Some((method, end, status)) = fake.broken_at
+        && request.method() == method
+        && path.ends_with(end)
+    {
+        return refused(status);
+    }
     if let Some(rest) = path.strip_prefix("/v1/shares/public/") {
         return public(&fake, request.method(), rest, &sent);
     }
@@ -170,8 +178,28 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
             HttpResponse::Ok().json(json!({"total": rows.len(), "data": rows}))
         }
         ("POST", "/v1/shares/delete") => {
-            fake.shares.remove(sent["shareIds"][0].as_str().unwrap());
+            let ids = sent["shareIds"].as_array().unwrap();
+            if ids.iter().any(|id| !fake.shares.contains_key(id.as_str().unwrap())) {
+                return refused(404);
+            }
+            ids.iter().for_each(|id| drop(fake.shares.remove(id.as_str().unwrap())));
             HttpResponse::Ok().finish()
+        }
+        ("PATCH", path) if path.starts_with("/v1/shares/") => {
+            let Some(share) = fake.shares.get_mut(&path["/v1/shares/".len()..]) else { return refused(404) };
+            if let Some(code) = sent.get("extractionCode") {
+                share.code = code.as_str().map(str::to_owned);
+            }
+            if let Some(end) = sent.get("expiredAt") {
+                share.body["expiredAt"] = end.clone();
+            }
+            HttpResponse::Ok().finish()
+        }
+        ("POST", "/v1/tasks/delete") => HttpResponse::Ok().finish(),
+        ("POST", "/v1/tasks/t1/results/search") => HttpResponse::Ok().json(json!({"data": [row()], "total": 1})),
+        ("POST", "/v1/tasks/t1/exploit-chains/search") => {
+            let chains = [chain("c1", "v1"), chain("c2", "not-shared")];
+            HttpResponse::Ok().json(json!({"data": chains, "total": 2}))
         }
         ("POST", "/v1/tasks/search") => HttpResponse::Ok().json(json!({"data": [], "total": 0})),
         ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
