@@ -13,6 +13,7 @@ use super::cache::Cache;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::keyring::{self, KeyCounts, Keyring};
+use super::ledger::Ledger;
 use super::services::Services;
 use super::services::accounts::Accounts;
 use super::services::api::{Api, ProxySettings};
@@ -41,6 +42,7 @@ use super::services::reports::Reports;
 use super::services::revocation::Revocations;
 use super::services::sessions::SessionLists;
 use super::services::share_page::SharePages;
+use super::services::share_policy::SharePolicies;
 use super::services::shares::Shares;
 use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
@@ -211,6 +213,8 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
+    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
+    let policies = SharePolicies::new(&settings.shares);
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         api_keys: ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault),
@@ -238,8 +242,13 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone()),
-        share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), &settings.limits),
-        shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
+        share_pages: SharePages::new(credentials.clone(), ledger.clone(), policies.clone()),
+        shares: Shares::new(
+            (credentials.clone(), vault.clone()),
+            (store.clone(), Arc::clone(ring)),
+            (ledger, policies),
+            (*clock).clone(),
+        ),
         signin: signin(base, tokens, provider_sessions, refresh.default_lifetime),
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),

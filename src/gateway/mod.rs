@@ -7,6 +7,7 @@ mod cache;
 mod description;
 mod domain;
 mod keyring;
+mod ledger;
 mod operations;
 mod services;
 mod session;

@@ -31,6 +31,8 @@ pub(in crate::gateway) mod role;
 pub(in crate::gateway) mod route_table;
 pub(in crate::gateway) mod server_key;
 pub(in crate::gateway) mod share;
+pub(in crate::gateway) mod share_entry;
+pub(in crate::gateway) mod share_policy;
 pub(in crate::gateway) mod stamp;
 pub(in crate::gateway) mod task;
 pub(in crate::gateway) mod tenant;

@@ -3,6 +3,7 @@
 use crate::gateway::cache::StaleOk;
 use crate::gateway::domain::draft::{Became, Step};
 use crate::gateway::domain::ending::Ending;
+use crate::gateway::ledger::LedgerError;
 use crate::gateway::session::TokenError;
 use crate::gateway::store::Unavailable;
 pub(in crate::gateway) use crate::gateway::upstream::{Kind, UpstreamError};
@@ -68,6 +69,15 @@ impl StaleOk for Error {
             Self::Resting { .. } | Self::Unavailable { .. } => true,
             Self::Upstream(error) => matches!(error.kind, Kind::Timeout | Kind::Unavailable | Kind::Garbage),
             _ => false,
+        }
+    }
+}
+
+impl From<LedgerError> for Error {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Unavailable(error) => error.into(),
+            LedgerError::Sealed => Self::Internal(error.to_string()),
         }
     }
 }

@@ -32,6 +32,7 @@ pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod revocation;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
+pub(in crate::gateway) mod share_policy;
 pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
 pub(in crate::gateway) mod tasks;

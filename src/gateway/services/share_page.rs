@@ -1,45 +1,33 @@
 //! Shares, the recipient's side: the door, the grant a right code gives, and what is behind it. Needs no session and no
 //! identity provider.
-//!
-//! Guessing is bounded three times. A try from a network counts before the code is looked at, so that parallel tries
-//! cannot slip through, and a right code clears that count. Wrong codes of all networks together close the share for a
-//! while. After the lifetime's worth of wrong codes the code is dead. Made-up ids are counted alike, so that nothing tells them
-//! from real ones; only the last count is kept for real shares alone, because it stays long.
 
-use std::sync::Arc;
 use std::time::Duration;
-
-use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize as _, Zeroizing};
 
 use super::credentials::Credentials;
 use super::error::Error;
-use super::shares::made_here;
-use crate::config::gateway::Limits;
+use super::share_policy::SharePolicies;
 use crate::contract::ids::{ShareId, VulId};
 use crate::contract::reports::ReportType;
 use crate::gateway::domain::chain::Chain;
 use crate::gateway::domain::extraction_code::readings;
 use crate::gateway::domain::finding::{Finding, FindingRow};
 use crate::gateway::domain::share::{self, Opened, PublicShare};
+use crate::gateway::domain::share_entry::{self, Mark};
+use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{Count, Key, Store, Unavailable};
+use crate::gateway::ledger::{Grants, Guard, Inside, Ledger, Reached, Try, View};
 use crate::gateway::upstream::{Call, Kind, Report, ScanningService, UpstreamError};
 use crate::platform::hostile::Hostile;
-use crate::platform::random;
-use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
-
-const PURPOSE: &str = "share-grant";
-/// How long wrong codes of a share are remembered for its lifetime's count: longer than any share made here lives.
-const LIFETIME: Duration = Duration::from_hours(400 * 24);
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct SharePages {
     credentials: Credentials,
+    ledger: Ledger,
     guard: Guard,
     grants: Grants,
+    policies: SharePolicies,
 }
 
 /// A share as somebody stands before it.
@@ -55,8 +43,8 @@ pub(in crate::gateway) struct Place {
 /// What a try to open a door gave.
 #[derive(Debug)]
 pub(in crate::gateway) enum Entry {
-    /// The browser's part of the grant.
-    Granted(Secret),
+    /// The browser's part of the grant, and how long that is good.
+    Granted(Secret, Duration),
     /// Unknown, over, or the code is wrong: one answer for all.
     Refused,
     /// Seconds until the next try is looked at.
@@ -86,21 +74,8 @@ pub(in crate::gateway) enum ReportFor {
 }
 
 impl SharePages {
-    pub(in crate::gateway) fn new(credentials: Credentials, store: Store, ring: Arc<Ring>, limits: &Limits) -> Self {
-        let guard = Guard {
-            store: store.clone(),
-            by_network: limits.share_wrong_codes,
-            anywhere: limits.share_wrong_codes_anywhere,
-            lifetime: limits.share_wrong_codes_lifetime,
-            window: Duration::from_secs(limits.share_window_seconds),
-        };
-        let grants = Grants { store, ring, lifetime: Duration::from_secs(limits.share_grant_minutes.saturating_mul(60)) };
-        Self { credentials, guard, grants }
-    }
-
-    /// How long a grant lasts.
-    pub(in crate::gateway) const fn grant_lifetime(&self) -> Duration {
-        self.grants.lifetime
+    pub(in crate::gateway) fn new(credentials: Credentials, ledger: Ledger, policies: SharePolicies) -> Self {
+        Self { credentials, guard: ledger.guard(), grants: ledger.grants(), ledger, policies }
     }
 
     /// Tries a typed code.
@@ -109,56 +84,90 @@ impl SharePages {
         if codes.is_empty() {
             return Ok(Entry::Refused);
         }
-        if let Some(wait) = self.guard.admit(place).await? {
+        let policy = self.policies.of(&place.tenant).await?;
+        let mark = Mark::of(&place.tenant, &place.share);
+        // Asked before the service is, so that an answer takes as long whatever comes of it.
+        let entry = self.ledger.entry(&place.tenant, &mark).await?;
+        let version = entry.as_ref().map_or(0, |entry| entry.version);
+        let attempt = Try { tenant: &place.tenant, mark: &mark, version, network: &place.network };
+        if let Some(wait) = self.guard.admit(attempt, &policy).await? {
             return Ok(Entry::Wait(wait));
         }
-        let dead = self.guard.is_dead(place).await?;
-        // Asked before the service is, so that an answer takes as long whatever comes of it.
-        let ours = self.is_ours(place).await?;
-        let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
-        let mut is_real = false;
-        // All readings are tried whatever the first one gave, so that an unknown share answers no sooner than a wrong code.
-        for code in codes {
-            let opened = match service.public_share(&call, &place.share, Some(&code)).await {
-                // The service slows guessing down by itself, for shares that exist: told on, it would tell which do.
-                Err(UpstreamError { kind: Kind::TooMany { .. }, .. }) => Opened::WrongCode,
-                other => other?,
-            };
-            match opened {
-                Opened::Open(_) if ours && !dead => {
-                    self.guard.clear(place).await?;
-                    return self.grants.give(place, Some(&code)).await.map(Entry::Granted);
-                }
-                Opened::Open(_) | Opened::WrongCode => is_real = true,
-                Opened::CodeNeeded | Opened::Gone => {}
-            }
+        let right = self.right_one(place, &codes).await?;
+        let is_real = entry.is_some();
+        if let (Some(code), Some(entry)) = (right, entry.filter(|entry| entry.needs_code))
+            && !entry.code_dead
+        {
+            self.guard.clear(attempt).await?;
+            return self.enter(place, &mark, Some(code), &policy).await;
         }
-        self.guard.wrong(place, is_real).await?;
+        if self.guard.wrong(attempt, is_real, &policy).await? == Some(Reached::Dead) {
+            self.kill(&place.tenant, &mark).await?;
+        }
         Ok(Entry::Refused)
     }
 
-    async fn is_ours(&self, place: &Place) -> Result<bool, Error> {
-        Ok(self.grants.store.get(&made_here(&place.tenant, &place.share)).await?.is_some())
+    /// The code the service takes, if it takes one. All are tried whatever the first one gave, so that an unknown share answers no
+    /// sooner than a wrong code.
+    async fn right_one(&self, place: &Place, codes: &[Secret]) -> Result<Option<Secret>, Error> {
+        let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
+        let mut right = None;
+        for code in codes {
+            match service.public_share(&call, &place.share, Some(code)).await {
+                Ok(Opened::Open(_)) => right = right.or_else(|| Some(code.clone())),
+                Ok(Opened::CodeNeeded | Opened::WrongCode | Opened::Gone) => {}
+                // The service slows guessing down by itself, for shares that exist: told on, it would tell which do.
+                Err(UpstreamError { kind: Kind::TooMany { .. }, .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(right)
+    }
+
+    /// Takes a view and gives the grant for it.
+    async fn enter(&self, place: &Place, mark: &Mark, code: Option<Secret>, policy: &SharePolicy) -> Result<Entry, Error> {
+        let View::Taken(entry) = self.ledger.take_view(&place.tenant, mark).await? else { return Ok(Entry::Refused) };
+        let life = Duration::from_secs(60 * u64::from(policy.grant_minutes));
+        let inside = Inside { code, version: entry.version };
+        let handle = self.grants.give(&place.tenant, mark, &inside, life).await?;
+        Ok(Entry::Granted(handle, life))
+    }
+
+    async fn kill(&self, tenant: &TenantId, mark: &Mark) -> Result<(), Error> {
+        let dead = |entry: &mut share_entry::Entry| -> Result<(), Error> {
+            entry.code_dead = true;
+            entry.version += 1;
+            Ok(())
+        };
+        self.ledger.change(tenant, mark, dead).await.map(drop)
     }
 
     /// Tries a share that was made without a code. No code is tested, so nothing is counted.
     pub(in crate::gateway) async fn open_without_code(&self, place: &Place) -> Result<Entry, Error> {
+        let policy = self.policies.of(&place.tenant).await?;
+        let mark = Mark::of(&place.tenant, &place.share);
+        let entry = self.ledger.entry(&place.tenant, &mark).await?;
         let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
-        let ours = self.is_ours(place).await?;
-        match service.public_share(&call, &place.share, None).await? {
-            Opened::Open(_) if ours => self.grants.give(place, None).await.map(Entry::Granted),
-            Opened::Open(_) | Opened::CodeNeeded | Opened::WrongCode | Opened::Gone => Ok(Entry::Refused),
+        let opened = service.public_share(&call, &place.share, None).await?;
+        match (opened, entry) {
+            (Opened::Open(_), Some(entry)) if !entry.needs_code && policy.without_code => {
+                self.enter(place, &mark, None, &policy).await
+            }
+            _ => Ok(Entry::Refused),
         }
     }
 
-    /// The visit that a browser's part of a grant stands for, if the grant is for this share and still good.
+    /// The visit that a browser's part of a grant stands for, if the grant is for this share as it is now and still good.
     pub(in crate::gateway) async fn visit(&self, place: Place, handle: &Secret) -> Result<Option<Visit>, Error> {
-        Ok(self.grants.open(&place, handle).await?.map(|code| Visit { place, code }))
+        let mark = Mark::of(&place.tenant, &place.share);
+        let Some(inside) = self.grants.open(&place.tenant, &mark, handle).await? else { return Ok(None) };
+        let entry = self.ledger.entry(&place.tenant, &mark).await?;
+        Ok(entry.filter(|entry| entry.version == inside.version).map(|_| Visit { place, code: inside.code }))
     }
 
     /// Ends a visit.
     pub(in crate::gateway) async fn close(&self, place: &Place, handle: &Secret) -> Result<(), Error> {
-        self.grants.drop(place, handle).await.map_err(Error::from)
+        self.grants.drop(&place.tenant, handle).await.map_err(Error::from)
     }
 
     pub(in crate::gateway) async fn content(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
@@ -260,120 +269,3 @@ impl<T> Content<T> {
         }
     }
 }
-
-/// Counts tries.
-#[derive(Clone)]
-struct Guard {
-    store: Store,
-    by_network: u64,
-    anywhere: u64,
-    lifetime: u64,
-    window: Duration,
-}
-
-impl Guard {
-    /// Counts a try, or says how many seconds it has to wait.
-    async fn admit(&self, place: &Place) -> Result<Option<u64>, Unavailable> {
-        let anywhere = self.store.peek(&anywhere(place)).await?;
-        if let Some(count) = anywhere.filter(|count| count.value >= self.anywhere) {
-            return Ok(Some(wait(count)));
-        }
-        let count = self.store.count(&from_network(place), self.window).await?;
-        Ok((count.value > self.by_network).then(|| wait(count)))
-    }
-
-    /// Whether the code was guessed at too often to be trusted.
-    async fn is_dead(&self, place: &Place) -> Result<bool, Unavailable> {
-        Ok(self.store.peek(&in_life(place)).await?.is_some_and(|count| count.value >= self.lifetime))
-    }
-
-    async fn wrong(&self, place: &Place, is_real: bool) -> Result<(), Unavailable> {
-        self.store.count(&anywhere(place), self.window).await?;
-        if is_real {
-            self.store.count(&in_life(place), LIFETIME).await?;
-        }
-        Ok(())
-    }
-
-    async fn clear(&self, place: &Place) -> Result<(), Unavailable> {
-        self.store.reset(&from_network(place)).await
-    }
-}
-
-fn wait(count: Count) -> u64 {
-    count.resets_in.as_secs().max(1)
-}
-
-fn from_network(place: &Place) -> Key {
-    Key::hashed(&place.tenant, "share-tries", &format!("{} {}", place.network, place.share))
-}
-
-fn anywhere(place: &Place) -> Key {
-    Key::hashed(&place.tenant, "share-wrong", place.share.as_str())
-}
-
-fn in_life(place: &Place) -> Key {
-    Key::hashed(&place.tenant, "share-wrong-life", place.share.as_str())
-}
-
-/// Keeps what recipients may see: a record named by the hash of the browser's part and sealed with it.
-#[derive(Clone)]
-struct Grants {
-    store: Store,
-    ring: Arc<Ring>,
-    lifetime: Duration,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Grant {
-    /// Needed for each call to the service; none for a share without one.
-    code: Option<String>,
-}
-
-impl Drop for Grant {
-    fn drop(&mut self) {
-        self.code.zeroize();
-    }
-}
-
-impl Grants {
-    async fn give(&self, place: &Place, code: Option<&Secret>) -> Result<Secret, Error> {
-        let handle = Secret::new(random::token().map_err(|error| Error::Internal(error.to_string()))?);
-        let key = grant(place, &handle);
-        let content = Grant { code: code.map(|code| code.expose().to_owned()) };
-        let plain = Zeroizing::new(serde_json::to_vec(&content).map_err(|error| Error::Internal(error.to_string()))?);
-        let sealed = self.ring.seal(PURPOSE, &context(place, &key), handle.expose().as_bytes(), &plain)?;
-        self.store.put(&key, sealed, Some(self.lifetime)).await?;
-        Ok(handle)
-    }
-
-    /// The code of a good grant; `None` for anything that is none.
-    async fn open(&self, place: &Place, handle: &Secret) -> Result<Option<Option<Secret>>, Error> {
-        let key = grant(place, handle);
-        let Some(record) = self.store.get(&key).await? else {
-            return Ok(None);
-        };
-        let Ok(plain) = self.ring.open(PURPOSE, &context(place, &key), handle.expose().as_bytes(), &record.value) else {
-            return Ok(None);
-        };
-        let grant: Grant = serde_json::from_slice(&plain).map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(Some(grant.code.clone().map(Secret::new)))
-    }
-
-    async fn drop(&self, place: &Place, handle: &Secret) -> Result<(), Unavailable> {
-        self.store.delete(&grant(place, handle)).await.map(drop)
-    }
-}
-
-fn grant(place: &Place, handle: &Secret) -> Key {
-    Key::hashed(&place.tenant, "share-grant", handle.expose())
-}
-
-/// Tenant, record and share: a grant for one share opens no other.
-fn context(place: &Place, key: &Key) -> String {
-    format!("{}/{}", key.context(), place.share)
-}
-
-#[cfg(test)]
-#[path = "share_page_tests.rs"]
-mod tests;

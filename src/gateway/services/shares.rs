@@ -12,6 +12,7 @@ use time::{Date, OffsetDateTime, Time};
 use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
+use super::share_policy::SharePolicies;
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::shares::{CreateShare, ShareType};
 use crate::contract::tasks::Search;
@@ -20,11 +21,13 @@ use crate::gateway::domain::finding::Finding;
 use crate::gateway::domain::page::Listing;
 use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::share::ShareRow;
+use crate::gateway::domain::share_entry::{Entry, Maker, Mark};
 use crate::gateway::domain::task::{Counts, Task};
-use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::Ledger;
 use crate::gateway::store::{Key, Store};
 use crate::gateway::vault::ServerKeys;
 use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::hostile::Hostile;
 use crate::platform::random;
 use crate::platform::seal::Ring;
 
@@ -46,6 +49,8 @@ pub(in crate::gateway) struct Shares {
     store: Store,
     ring: Arc<Ring>,
     vault: ServerKeys,
+    ledger: Ledger,
+    policies: SharePolicies,
     clock: Clock,
 }
 
@@ -110,14 +115,13 @@ pub(in crate::gateway) struct NewLink {
 }
 
 impl Shares {
-    pub(in crate::gateway) const fn new(
-        credentials: Credentials,
-        store: Store,
-        ring: Arc<Ring>,
-        vault: ServerKeys,
+    pub(in crate::gateway) fn new(
+        (credentials, vault): (Credentials, ServerKeys),
+        (store, ring): (Store, Arc<Ring>),
+        (ledger, policies): (Ledger, SharePolicies),
         clock: Clock,
     ) -> Self {
-        Self { credentials, store, ring, vault, clock }
+        Self { credentials, store, ring, vault, ledger, policies, clock }
     }
 
     /// One page of the shares the service shows to this person, newest first. Pages count from 0.
@@ -204,23 +208,55 @@ impl Shares {
             extraction_code: code.map(|code| code.secret().expose().to_owned()),
             expired_at: Some(ends.rfc3339()),
         };
+        let entry = self.entry(actor, wanted, &share, ends).await?;
+        let (tenant, mark) = (&actor.principal.tenant, Mark::of(&actor.principal.tenant, &entry.id));
+        // Known here before it is there: a share that the service has and nobody here knows of would never open, nor end.
+        if !self.ledger.begin(tenant, &entry).await? {
+            return Err(Error::Unusable("The scanning service gave the same name to two shares. Try again."));
+        }
         let made = self
             .credentials
             .changing(actor, Subject::BY_A_SHARE, |service, call| {
                 let share = share.clone();
                 async move { service.create_share(&call, &share).await }
             })
-            .await?;
-        self.note_ours(&actor.principal.tenant, &made.id, ends).await?;
-        Ok(made.id)
+            .await;
+        if let Err(error) = made {
+            self.ledger.forget(tenant, &mark).await?;
+            return Err(error);
+        }
+        Ok(entry.id)
     }
 
-    /// Notes that a share was made here, by this tenant: the service knows no tenants of ours, so without this a share of
-    /// one company would open at the door of another.
-    pub(in crate::gateway) async fn note_ours(&self, tenant: &TenantId, id: &ShareId, ends: Timestamp) -> Result<(), Error> {
-        let kept = ends.since(self.clock.now()).saturating_add(FORM_KEPT);
-        self.store.put(&made_here(tenant, id), Vec::new(), Some(kept)).await?;
-        Ok(())
+    async fn entry(&self, actor: &Actor, wanted: &NewShare, share: &CreateShare, ends: Timestamp) -> Result<Entry, Error> {
+        let policy = self.policies.of(&actor.principal.tenant).await?;
+        let principal = &actor.principal;
+        Ok(Entry {
+            id: share.share_id.clone(),
+            task: wanted.task.clone(),
+            project: Hostile::new(""),
+            kind: share.share_type,
+            findings: share.vul_ids.clone(),
+            maker: Maker { key: principal.key(), name: principal.name.clone() },
+            made: self.clock.now(),
+            ends: Some(ends),
+            needs_code: share.extraction_code.is_some(),
+            most_views: None,
+            views: 0,
+            last_opened: None,
+            hides_evidence: false,
+            note: Hostile::new(""),
+            language: "en".to_owned(),
+            version: 1,
+            ended: None,
+            code_dead: false,
+            kept_days: policy.kept_days,
+        })
+    }
+
+    #[cfg(test)]
+    pub(in crate::gateway) const fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// The id, sealed for this user: a form needs no more, and nobody who looks on learns a working link.
@@ -233,11 +269,6 @@ impl Shares {
         let id = self.ring.open(HANDLE, &owner(actor), &[], &sealed).ok()?;
         std::str::from_utf8(&id).ok()?.parse().ok()
     }
-}
-
-/// The note that a share is a tenant's own. Its id is a capability, so only a hash of it is kept.
-pub(super) fn made_here(tenant: &TenantId, id: &ShareId) -> Key {
-    Key::hashed(tenant, "share-made-here", id.as_str())
 }
 
 fn owner(actor: &Actor) -> String {

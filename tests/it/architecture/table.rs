@@ -40,6 +40,7 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::services",
             "gateway::session",
             "gateway::vault",
+            "gateway::ledger",
             "gateway::cache",
             "gateway::upstream",
             "gateway::description",
@@ -141,6 +142,7 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::audit",
             "gateway::session",
             "gateway::vault",
+            "gateway::ledger",
             "gateway::cache",
             "gateway::upstream",
             "gateway::store",
@@ -156,6 +158,7 @@ pub(super) const ROOMS: &[Room] = &[
     // The route table and the contract as OpenAPI.
     room("gateway::description", &["gateway::domain", "contract", "platform"]),
     room("gateway::keyring", &["gateway::audit", "gateway::store", "gateway::domain", "platform"]),
+    room("gateway::ledger", &["gateway::store", "gateway::domain", "contract", "platform"]),
     room("gateway::vault", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),
     room("gateway::cache", &["gateway::store", "gateway::domain", "config::cache", "platform"]),
     room("gateway::upstream", &["gateway::domain", "config::gateway", "contract", "platform"]),

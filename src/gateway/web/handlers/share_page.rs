@@ -43,9 +43,8 @@ pub(in crate::gateway) async fn open(
         None => services.share_pages.open_without_code(&door.place).await?,
     };
     match entry {
-        Entry::Granted(handle) => {
+        Entry::Granted(handle, lifetime) => {
             let mut answer = see_other(&urls::share_view(&door.place.share));
-            let lifetime = services.share_pages.grant_lifetime();
             let cookie = grant_cookie(&page.site, &door.place.share, Some(&handle), lifetime);
             answer.add_cookie(&cookie).map_err(|error| WebError::internal(error.to_string()))?;
             Ok(answer)

@@ -18,10 +18,12 @@ use serde_json::{Value, json};
 
 use super::rig;
 use crate::config::gateway::Gateway as Settings;
+use crate::contract::shares::ShareType;
 use crate::gateway::audit::{Line, Wanted};
 use crate::gateway::domain::audit::Event;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
+use crate::gateway::domain::share_entry::{Entry, Maker};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::Services;
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
@@ -93,6 +95,30 @@ fn chain(id: &str, vul: &str) -> Value {
     json!({"vulId": id, "taskId": "t1", "title": format!("Chain {XSS}"), "category": XSS, "severity": "HIGH", "description": XSS,
         "impact": XSS, "precondition": XSS, "fixSuggestion": XSS, "vulIds": [vul, "not-shared"],
         "steps": [step("entry", Value::Null), step(XSS, Value::Null), step("sink", json!(vul))]})
+}
+
+fn entry(id: &str, needs_code: bool, now: Timestamp) -> Entry {
+    Entry {
+        id: id.parse().unwrap(),
+        task: "t1".parse().unwrap(),
+        project: XSS.into(),
+        kind: ShareType::Report,
+        findings: Vec::new(),
+        maker: Maker { key: "maker".to_owned(), name: XSS.into() },
+        made: now,
+        ends: Some(now.after(Duration::from_hours(24))),
+        needs_code,
+        most_views: None,
+        views: 0,
+        last_opened: None,
+        hides_evidence: false,
+        note: "".into(),
+        language: "en".to_owned(),
+        version: 1,
+        ended: None,
+        code_dead: false,
+        kept_days: 180,
+    }
 }
 
 fn refused(status: u16) -> HttpResponse {
@@ -237,8 +263,9 @@ impl Bench {
     pub(super) async fn share(&self, id: &str, kind: &'static str, code: Option<&str>) {
         let share = FakeShare { kind, code: code.map(str::to_owned), body: Value::Null };
         self.fake.lock().unwrap().shares.insert(id.to_owned(), share);
-        let (acme, ends) = (TenantId::parse("acme").unwrap(), self.clock.now().after(Duration::from_hours(24)));
-        self.services.shares.note_ours(&acme, &id.parse().unwrap(), ends).await.unwrap();
+        let (acme, now) = (TenantId::parse("acme").unwrap(), self.clock.now());
+        let entry = entry(id, code.is_some(), now);
+        assert!(self.services.shares.ledger().begin(&acme, &entry).await.unwrap());
     }
 
     /// How often the service was asked for something whose path ends so.
