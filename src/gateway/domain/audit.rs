@@ -29,6 +29,14 @@ pub(in crate::gateway) enum Deed {
     ApiKey,
     /// A server key was added, made active or inactive, or removed; the detail says which, with its id.
     ServerKey,
+    /// A company's policy was changed; the detail says what from what to what.
+    PolicyChanged,
+    /// A user was disabled, or enabled again; the detail says which, with the user's key.
+    UserAccess,
+    /// All shares of somebody were ended by an administrator; the detail counts them.
+    SharesEnded,
+    /// Somebody who runs the platform looked at this company's policy and counts.
+    OperatorLooked,
     /// Another sealing key seals from now on, or records were sealed anew.
     KeyRotation,
     /// Events of strangers that were not written down one by one; the detail counts them by name.
@@ -37,7 +45,7 @@ pub(in crate::gateway) enum Deed {
 
 impl Deed {
     /// Every one.
-    pub(in crate::gateway) const ALL: [Self; 10] = [
+    pub(in crate::gateway) const ALL: [Self; 16] = [
         Self::SignIn,
         Self::SignInRefused,
         Self::Refresh,
@@ -46,6 +54,12 @@ impl Deed {
         Self::TenantMismatch,
         Self::RoleChanged,
         Self::CrossSite,
+        Self::ApiKey,
+        Self::ServerKey,
+        Self::PolicyChanged,
+        Self::UserAccess,
+        Self::SharesEnded,
+        Self::OperatorLooked,
         Self::KeyRotation,
         Self::LeftOut,
     ];
@@ -63,6 +77,10 @@ impl Deed {
             Self::CrossSite => "cross_site",
             Self::ApiKey => "api_key",
             Self::ServerKey => "server_key",
+            Self::PolicyChanged => "policy_changed",
+            Self::UserAccess => "user_access",
+            Self::SharesEnded => "shares_ended",
+            Self::OperatorLooked => "operator_looked",
             Self::KeyRotation => "key_rotation",
             Self::LeftOut => "left_out",
         }
@@ -80,6 +98,10 @@ impl Deed {
             | Self::RoleChanged
             | Self::ApiKey
             | Self::ServerKey
+            | Self::PolicyChanged
+            | Self::UserAccess
+            | Self::SharesEnded
+            | Self::OperatorLooked
             | Self::KeyRotation
             | Self::LeftOut => false,
         }

@@ -54,7 +54,7 @@ pub(in crate::gateway) struct Problem {
 }
 
 /// A rule that is not as it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(in crate::gateway) struct Change {
     pub(in crate::gateway) rule: &'static Rule,
     pub(in crate::gateway) from: String,
@@ -116,7 +116,7 @@ pub(in crate::gateway) static RULES: &[Rule] = &[
         label: "A share opens at most this often",
         hint: "Leave it empty to let its maker decide. Reading again within the time below is no further opening.",
         form: Form::Optional {
-            most: 10_000,
+            most: 100_000,
             get: |policy| policy.shares.most_views.map(u64::from),
             set: |policy, value| policy.shares.most_views = value.and_then(|value| u32::try_from(value).ok()),
         },
@@ -126,22 +126,22 @@ pub(in crate::gateway) static RULES: &[Rule] = &[
     ),
     number!(
         "wrong_by_network", Doors, "Wrong codes from one network before it has to wait",
-        "A network is a whole office; the right code from another one still opens the share.", 1..=50, shares.wrong_by_network
+        "A network is a whole office; the right code from another one still opens the share.", 1..=1000, shares.wrong_by_network
     ),
-    number!("network_minutes", Doors, "Minutes those count, and that the network then waits", "", 1..=1440, shares.network_minutes),
+    number!("network_minutes", Doors, "Minutes those count, and that the network then waits", "", 1..=10_080, shares.network_minutes),
     number!(
-        "wrong_anywhere", Doors, "Wrong codes from all networks together before everybody has to wait", "", 1..=1000,
+        "wrong_anywhere", Doors, "Wrong codes from all networks together before everybody has to wait", "", 1..=100_000,
         shares.wrong_anywhere
     ),
-    number!("anywhere_minutes", Doors, "Minutes those count", "", 1..=1440, shares.anywhere_minutes),
-    number!("locked_minutes", Doors, "Minutes everybody then waits", "", 1..=1440, shares.locked_minutes),
+    number!("anywhere_minutes", Doors, "Minutes those count", "", 1..=10_080, shares.anywhere_minutes),
+    number!("locked_minutes", Doors, "Minutes everybody then waits", "", 1..=10_080, shares.locked_minutes),
     number!(
         "wrong_in_life", Doors, "Wrong codes in the life of a code before it opens nothing any more",
-        "Its owner is told and can set a new one.", 1..=10_000, shares.wrong_in_life
+        "Its owner is told and can set a new one.", 1..=1_000_000, shares.wrong_in_life
     ),
     number!(
         "kept_days", Retention, "Days a share that is over stays in the list",
-        "Without what it showed and without its code: times, counts and who came.", 1..=730, shares.kept_days
+        "Without what it showed and without its code: times, counts and who came.", 0..=3660, shares.kept_days
     ),
     number!(
         "user_days", Retention, "Days a person stays in the list of users after their last sign-in",

@@ -6,7 +6,7 @@
 
 mod records;
 #[cfg(test)]
-mod tests;
+pub(in crate::gateway) mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -74,7 +74,7 @@ pub(in crate::gateway) struct Policies(Arc<Inner>);
 struct Inner {
     parts: Parts,
     /// What the settings give each tenant.
-    given: BTreeMap<TenantId, Arc<TenantPolicy>>,
+    given: BTreeMap<TenantId, Arc<Held>>,
     copies: Copies<Held, PolicyError>,
     last: RwLock<HashMap<TenantId, Last>>,
     /// Tenants whose policy is being read again behind somebody's back.
@@ -91,7 +91,8 @@ impl Policies {
     /// For tenants with what the settings give them. Must be called inside a tokio runtime.
     pub(in crate::gateway) fn new(given: BTreeMap<TenantId, TenantPolicy>, parts: Parts) -> Self {
         let copies = Copies::new(CHANGED, parts.copy_life, &parts.store, &parts.shutdown);
-        let given: BTreeMap<_, _> = given.into_iter().map(|(tenant, policy)| (tenant, Arc::new(policy))).collect();
+        let none_saved = |policy| Arc::new(Held { version: 0, policy: Arc::new(policy), saved: None });
+        let given = given.into_iter().map(|(tenant, policy)| (tenant, none_saved(policy))).collect();
         let (events, end) = (parts.store.subscribe(CHANGED), parts.shutdown.clone());
         let policies =
             Self(Arc::new(Inner { parts, given, copies, last: RwLock::default(), reading: Mutex::default() }));
@@ -116,7 +117,7 @@ impl Policies {
 
     /// What the settings give: what holds where nothing was saved, and the most a tenant can take.
     pub(in crate::gateway) fn given(&self, tenant: &TenantId) -> Result<&Arc<TenantPolicy>, PolicyError> {
-        self.0.given.get(tenant).ok_or(PolicyError::Unknown)
+        self.0.given.get(tenant).map(|held| &held.policy).ok_or(PolicyError::Unknown)
     }
 
     /// The policy as it is, to about a second.
@@ -133,8 +134,8 @@ impl Policies {
         Ok(held)
     }
 
-    /// The policy as it was last known; what the settings give where nothing is known yet. Read again behind the caller's back
-    /// when it is old.
+    /// The policy as it was last known; what the settings give where nothing is known yet; `None` for no tenant. Read again behind
+    /// the caller's back when it is old.
     pub(in crate::gateway) fn last(&self, tenant: &TenantId) -> Option<Arc<Held>> {
         let (held, is_young) = {
             let last = self.0.last.read().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +147,7 @@ impl Policies {
         if !is_young {
             self.refresh(tenant);
         }
-        held
+        held.or_else(|| self.0.given.get(tenant).cloned())
     }
 
     /// Puts a policy in the place of the version that was looked at.

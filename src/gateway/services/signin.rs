@@ -9,6 +9,7 @@ use super::Actor;
 use super::directory::Directory;
 use super::error::Error;
 use super::revocation::Revocations;
+use super::users::Users;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::ending::Ending;
@@ -51,6 +52,7 @@ pub(in crate::gateway) struct SignIn {
     pub(in crate::gateway) store: Store,
     pub(in crate::gateway) clock: Clock,
     pub(in crate::gateway) audit: Audit,
+    pub(in crate::gateway) users: Users,
     /// Lifetime of an access token when the provider does not tell.
     pub(in crate::gateway) default_lifetime: Duration,
     /// Sign-ins begun per network and minute.
@@ -110,6 +112,9 @@ pub(in crate::gateway) enum SignInError {
     /// The provider knows the person, but none of their roles may use the portal.
     #[error("no role of the person may use the portal")]
     NotAdmitted,
+    /// An administrator of the company has disabled the person.
+    #[error("the person is disabled")]
+    Disabled,
     /// The provider is down or slow.
     #[error("the provider is not available")]
     ProviderDown,
@@ -131,6 +136,7 @@ impl SignInError {
             Self::NotOurs => "wrong_issuer",
             Self::Refused => "refused_by_provider",
             Self::NotAdmitted => "no_fitting_role",
+            Self::Disabled => "disabled",
             Self::ProviderDown => "provider_down",
             Self::Misconfigured(_) => "not_set_up",
             Self::Unbelievable(IdentityError::BadIdToken(_)) => "bad_id_token",
@@ -267,6 +273,10 @@ impl SignIn {
             }
             if now.key() != user.key() {
                 continue;
+            }
+            // After `before` was read: who is disabled meanwhile is found here or in what is learnt.
+            if !self.users.enter(&now).await? {
+                return Err(SignInError::Disabled);
             }
             let learnt = self.sessions.learn(&before, &now, &now).await.map_err(Error::from)?;
             if learnt == Learnt::Role {

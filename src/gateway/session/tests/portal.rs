@@ -59,7 +59,7 @@ pub(super) fn settings() -> Settings {
         copy_life: Duration::from_secs(1),
         copies: 1000,
         stream_check: Duration::from_secs(1),
-        per_user: BTreeMap::new(),
+        policies: None,
     }
 }
 
