@@ -35,14 +35,36 @@ pub(in crate::gateway) struct Rule {
 
 /// What a rule's value is, and where it stands in a policy.
 pub(in crate::gateway) enum Form {
-    Flag { get: fn(&TenantPolicy) -> bool, set: fn(&mut TenantPolicy, bool) },
-    Number { least: u64, most: u64, get: fn(&TenantPolicy) -> u64, set: fn(&mut TenantPolicy, u64) },
+    Flag {
+        get: fn(&TenantPolicy) -> bool,
+        set: fn(&mut TenantPolicy, bool),
+    },
+    Number {
+        least: u64,
+        most: u64,
+        get: fn(&TenantPolicy) -> u64,
+        set: fn(&mut TenantPolicy, u64),
+    },
     /// Nothing typed is no bound.
-    Optional { most: u64, get: fn(&TenantPolicy) -> Option<u64>, set: fn(&mut TenantPolicy, Option<u64>) },
+    Optional {
+        most: u64,
+        get: fn(&TenantPolicy) -> Option<u64>,
+        set: fn(&mut TenantPolicy, Option<u64>),
+    },
     /// At most what the settings give; 0 there and here is no bound where `may_be_none`.
-    Given { may_be_none: bool, get: fn(&TenantPolicy) -> u64, set: fn(&mut TenantPolicy, u64) },
-    Name { get: fn(&TenantPolicy) -> &str, set: fn(&mut TenantPolicy, String) },
-    Colour { get: fn(&TenantPolicy) -> &str, set: fn(&mut TenantPolicy, String) },
+    Given {
+        may_be_none: bool,
+        get: fn(&TenantPolicy) -> u64,
+        set: fn(&mut TenantPolicy, u64),
+    },
+    Name {
+        get: fn(&TenantPolicy) -> &str,
+        set: fn(&mut TenantPolicy, String),
+    },
+    Colour {
+        get: fn(&TenantPolicy) -> &str,
+        set: fn(&mut TenantPolicy, String),
+    },
 }
 
 /// Something about a form that keeps it from being saved.
@@ -86,7 +108,10 @@ macro_rules! flag {
 macro_rules! calls {
     ($name:literal, $label:literal, $hint:literal, $field:ident) => {
         Rule {
-            name: $name, section: Section::Limits, label: $label, hint: $hint,
+            name: $name,
+            section: Section::Limits,
+            label: $label,
+            hint: $hint,
             form: Form::Given {
                 may_be_none: true,
                 get: |policy| policy.limits.$field,
@@ -99,16 +124,20 @@ macro_rules! calls {
 /// Every rule, in the order of the form.
 pub(in crate::gateway) static RULES: &[Rule] = &[
     flag!(
-        "without_code", Shares, "Shares may be made without a code",
-        "Then everybody who has the link can open them, whoever it was sent to.", shares.without_code
+        "without_code",
+        Shares,
+        "Shares may be made without a code",
+        "Then everybody who has the link can open them, whoever it was sent to.",
+        shares.without_code
     ),
     flag!(
-        "evidence", Shares, "Shares may show evidence and proof-of-concept text",
-        "Their maker can still hide it, share by share.", shares.evidence
+        "evidence",
+        Shares,
+        "Shares may show evidence and proof-of-concept text",
+        "Their maker can still hide it, share by share.",
+        shares.evidence
     ),
-    number!(
-        "usual_days", Shares, "Days until a share ends, unless its maker says otherwise", "", 1..=366, shares.usual_days
-    ),
+    number!("usual_days", Shares, "Days until a share ends, unless its maker says otherwise", "", 1..=366, shares.usual_days),
     number!("most_days", Shares, "Days until a share ends at the latest", "", 1..=366, shares.most_days),
     Rule {
         name: "most_views",
@@ -121,31 +150,56 @@ pub(in crate::gateway) static RULES: &[Rule] = &[
             set: |policy, value| policy.shares.most_views = value.and_then(|value| u32::try_from(value).ok()),
         },
     },
+    number!("grant_minutes", Doors, "Minutes an opened share stays open for its recipient", "", 1..=1440, shares.grant_minutes),
     number!(
-        "grant_minutes", Doors, "Minutes an opened share stays open for its recipient", "", 1..=1440, shares.grant_minutes
+        "wrong_by_network",
+        Doors,
+        "Wrong codes from one network before it has to wait",
+        "A network is a whole office; the right code from another one still opens the share.",
+        1..=1000,
+        shares.wrong_by_network
     ),
     number!(
-        "wrong_by_network", Doors, "Wrong codes from one network before it has to wait",
-        "A network is a whole office; the right code from another one still opens the share.", 1..=1000, shares.wrong_by_network
+        "network_minutes",
+        Doors,
+        "Minutes those count, and that the network then waits",
+        "",
+        1..=10_080,
+        shares.network_minutes
     ),
-    number!("network_minutes", Doors, "Minutes those count, and that the network then waits", "", 1..=10_080, shares.network_minutes),
     number!(
-        "wrong_anywhere", Doors, "Wrong codes from all networks together before everybody has to wait", "", 1..=100_000,
+        "wrong_anywhere",
+        Doors,
+        "Wrong codes from all networks together before everybody has to wait",
+        "",
+        1..=100_000,
         shares.wrong_anywhere
     ),
     number!("anywhere_minutes", Doors, "Minutes those count", "", 1..=10_080, shares.anywhere_minutes),
     number!("locked_minutes", Doors, "Minutes everybody then waits", "", 1..=10_080, shares.locked_minutes),
     number!(
-        "wrong_in_life", Doors, "Wrong codes in the life of a code before it opens nothing any more",
-        "Its owner is told and can set a new one.", 1..=1_000_000, shares.wrong_in_life
+        "wrong_in_life",
+        Doors,
+        "Wrong codes in the life of a code before it opens nothing any more",
+        "Its owner is told and can set a new one.",
+        1..=1_000_000,
+        shares.wrong_in_life
     ),
     number!(
-        "kept_days", Retention, "Days a share that is over stays in the list",
-        "Without what it showed and without its code: times, counts and who came.", 0..=3660, shares.kept_days
+        "kept_days",
+        Retention,
+        "Days a share that is over stays in the list",
+        "Without what it showed and without its code: times, counts and who came.",
+        0..=3660,
+        shares.kept_days
     ),
     number!(
-        "user_days", Retention, "Days a person stays in the list of users after their last sign-in",
-        "Who is disabled stays until they are enabled again.", 1..=3660, retention.user_days
+        "user_days",
+        Retention,
+        "Days a person stays in the list of users after their last sign-in",
+        "Who is disabled stays until they are enabled again.",
+        1..=3660,
+        retention.user_days
     ),
     Rule {
         name: "name",
@@ -162,8 +216,11 @@ pub(in crate::gateway) static RULES: &[Rule] = &[
         form: Form::Colour { get: |policy| &policy.branding.accent, set: |policy, value| policy.branding.accent = value },
     },
     flag!(
-        "shows_logo", Branding, "Show the logo from the settings, where there is one",
-        "Else the first letter of the name stands in its place.", branding.shows_logo
+        "shows_logo",
+        Branding,
+        "Show the logo from the settings, where there is one",
+        "Else the first letter of the name stands in its place.",
+        branding.shows_logo
     ),
     Rule {
         name: "sessions_per_user",
@@ -366,8 +423,15 @@ mod tests {
         assert_eq!(
             named,
             [
-                "usual_days", "most_days", "most_views", "locked_minutes", "name", "accent", "sessions_per_user",
-                "calls_of_tenant", "wrong_anywhere"
+                "usual_days",
+                "most_days",
+                "most_views",
+                "locked_minutes",
+                "name",
+                "accent",
+                "sessions_per_user",
+                "calls_of_tenant",
+                "wrong_anywhere"
             ]
         );
         let one = |changes: &[(&str, &str)]| read(&with(changes), &given(), &given()).unwrap_err()[0].rule;

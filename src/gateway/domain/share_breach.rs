@@ -74,10 +74,7 @@ mod tests {
         let policy = SharePolicy { without_code: false, evidence: false, most_views: Some(5), most_days: 30, ..given().shares };
         assert_eq!(breaches(&entry(Some(30)), &policy, NOW), []);
         let open = Entry { needs_code: false, most_views: None, hides_evidence: false, ..entry(Some(31)) };
-        assert_eq!(
-            breaches(&open, &policy, NOW),
-            [Breach::NoCode, Breach::TooLong, Breach::TooOften, Breach::ShowsEvidence]
-        );
+        assert_eq!(breaches(&open, &policy, NOW), [Breach::NoCode, Breach::TooLong, Breach::TooOften, Breach::ShowsEvidence]);
         assert_eq!(breaches(&open, &given().shares, NOW), [], "another policy allows it");
         assert_eq!(breaches(&entry(None), &given().shares, NOW), [Breach::NoEnd]);
     }

@@ -94,8 +94,7 @@ impl Policies {
         let none_saved = |policy| Arc::new(Held { version: 0, policy: Arc::new(policy), saved: None });
         let given = given.into_iter().map(|(tenant, policy)| (tenant, none_saved(policy))).collect();
         let (events, end) = (parts.store.subscribe(CHANGED), parts.shutdown.clone());
-        let policies =
-            Self(Arc::new(Inner { parts, given, copies, last: RwLock::default(), reading: Mutex::default() }));
+        let policies = Self(Arc::new(Inner { parts, given, copies, last: RwLock::default(), reading: Mutex::default() }));
         let listening = policies.clone();
         policies.0.parts.shutdown.spawn(async move {
             tokio::select! {

@@ -13,14 +13,33 @@ fn policies(bench: &Bench, life: Duration) -> Policies {
     Policies::new(given, Parts { store, ring, clock, shutdown, copy_life: life, versions: 3 })
 }
 
+/// Policies of a tenant whose settings let one caller call so often.
+pub(in crate::gateway) fn with_calls_of_caller(bench: &Bench, (tenant, most): (TenantId, u64)) -> Policies {
+    let mut policy = given();
+    policy.limits.calls_of_caller = most;
+    made(bench, BTreeMap::from([(tenant, policy)]))
+}
+
+/// Saves another policy of a tenant.
+pub(in crate::gateway) async fn save(policies: &Policies, tenant: &TenantId, change: impl FnOnce(&mut TenantPolicy)) {
+    let held = policies.held(tenant).await.unwrap();
+    let mut policy = (*held.policy).clone();
+    change(&mut policy);
+    let outcome = policies.save(tenant, (held.version, policy), alice()).await.unwrap();
+    assert!(matches!(outcome, Outcome::Saved(_)), "{outcome:?}");
+}
+
 /// Policies in which one tenant allows so many sessions of a user.
 pub(in crate::gateway) fn with_sessions_per_user(bench: &Bench, (tenant, most): (TenantId, u32)) -> Policies {
-    let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
-    let (store, clock, shutdown) = (bench.store.clone(), bench.clock.clone(), bench.shutdown.clone());
     let mut policy = given();
     policy.limits.sessions_per_user = most;
-    let parts = Parts { store, ring, clock, shutdown, copy_life: Duration::from_secs(1), versions: 3 };
-    Policies::new(BTreeMap::from([(tenant, policy)]), parts)
+    made(bench, BTreeMap::from([(tenant, policy)]))
+}
+
+fn made(bench: &Bench, given: BTreeMap<TenantId, TenantPolicy>) -> Policies {
+    let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
+    let (store, clock, shutdown) = (bench.store.clone(), bench.clock.clone(), bench.shutdown.clone());
+    Policies::new(given, Parts { store, ring, clock, shutdown, copy_life: Duration::from_secs(1), versions: 3 })
 }
 
 fn alice() -> Author {

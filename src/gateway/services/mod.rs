@@ -33,6 +33,7 @@ pub(in crate::gateway) mod pace;
 pub(in crate::gateway) mod parts;
 pub(in crate::gateway) mod policies;
 pub(in crate::gateway) mod reach;
+mod refresher;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod revocation;
 pub(in crate::gateway) mod sessions;

@@ -14,9 +14,9 @@ use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::Ledger;
 use crate::gateway::session::Sessions;
 use crate::gateway::vault::{IssuedKeys, ServerKeys};
-use crate::gateway::ledger::Ledger;
 
 /// Sessions of a tenant that are counted at most.
 const MOST_SESSIONS: usize = 2000;
@@ -87,8 +87,7 @@ impl Operators {
 
     /// One tenant with its policy. That somebody looked is written down where its own administrators read it.
     pub(in crate::gateway) async fn one(&self, actor: &Actor, tenant: &str, network: &str) -> Result<(Listed, Policy), Error> {
-        let (tenant, named) =
-            self.tenants.iter().find(|(known, _)| known.as_str() == tenant).ok_or(Error::NotFound)?;
+        let (tenant, named) = self.tenants.iter().find(|(known, _)| known.as_str() == tenant).ok_or(Error::NotFound)?;
         let (listed, policy) = futures_util::future::join(self.listed(tenant, named), self.policies.of(tenant)).await;
         // The person is of another tenant's trail: their session is not named in this one.
         let event = Event { user: Some(actor.principal.key()), ..Event::new(Deed::OperatorLooked, "policy and counts") };

@@ -94,7 +94,8 @@ impl Overview {
         let health = async { (self.health.report().await, began.elapsed()) };
         let parts = (self.reach.of(tenant), self.keys_of(actor), self.shares.attention(tenant), self.users.count(tenant));
         let (health, reached, keys, shares, (users, acts)) =
-            futures_util::future::join5(health, parts.0, parts.1, parts.2, async { (parts.3.await, self.acts(actor).await) }).await;
+            futures_util::future::join5(health, parts.0, parts.1, parts.2, async { (parts.3.await, self.acts(actor).await) })
+                .await;
         let (report, took) = health;
         Shown {
             store: report.store.then_some(took),

@@ -1,4 +1,4 @@
-//! Signing in by the code flow and signing out: begin, complete, refresh, end.
+//! Signing in by the code flow and signing out: begin, complete, end.
 
 use std::time::Duration;
 
@@ -19,11 +19,10 @@ use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{
-    Begun, By, Callback, CheckError, Flow, FlowError, Flows, Learnt, LoginId, ProviderEntry, ProviderSessions, Refresh,
-    RefreshError, Refreshed, Sessions, TokenSet, Tokens,
+    Begun, By, Callback, Flow, FlowError, Flows, Learnt, LoginId, ProviderEntry, ProviderSessions, Sessions, TokenSet, Tokens,
 };
 use crate::gateway::store::{Key, Store};
-use crate::gateway::upstream::identity::{Hint, IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
+use crate::gateway::upstream::identity::{IdentityError, SignIn as Ask, Tokens as IssuedTokens};
 use crate::platform::clock::Clock;
 use crate::platform::digest::sha256;
 use crate::platform::hostile::Hostile;
@@ -326,7 +325,8 @@ fn redirect_uri(origin: &str) -> String {
     format!("{origin}{CALLBACK}")
 }
 
-fn principal(tenant: &TenantId, identity: &Identity) -> Principal {
+/// Who the provider says it is, in a tenant.
+pub(super) fn principal(tenant: &TenantId, identity: &Identity) -> Principal {
     Principal {
         tenant: tenant.clone(),
         issuer: identity.issuer.clone(),
@@ -355,51 +355,5 @@ fn provider_error(error: IdentityError) -> SignInError {
             SignInError::Misconfigured(error)
         }
         other => SignInError::Unbelievable(other),
-    }
-}
-
-/// Refreshes with the provider of one tenant.
-#[derive(Clone)]
-pub(in crate::gateway) struct Refresher {
-    pub(in crate::gateway) tenant: TenantId,
-    pub(in crate::gateway) provider: IdentityProvider,
-}
-
-impl Refresh for Refresher {
-    async fn refresh(&self, token: Secret) -> Result<Refreshed, RefreshError> {
-        match self.provider.refresh(&token).await {
-            Ok(tokens) => Ok(Refreshed {
-                access: tokens.access,
-                refresh: tokens.refresh,
-                id_token: tokens.id_token,
-                expires_in: tokens.expires_in,
-            }),
-            Err(IdentityError::InvalidGrant) => Err(RefreshError::Refused),
-            Err(error) => {
-                tracing::warn!(tenant = %self.tenant, %error, "tokens could not be refreshed");
-                Err(RefreshError::Trouble)
-            }
-        }
-    }
-
-    async fn identify(&self, access: Secret, id_token: Option<Secret>) -> Result<Option<Principal>, CheckError> {
-        let tokens = IssuedTokens { access, refresh: None, id_token, expires_in: None };
-        match self.provider.identify(&tokens, None).await {
-            // Who is not let in any more is nobody here.
-            Ok(identity) if !identity.is_admitted => Err(CheckError::NotAdmitted),
-            Ok(identity) => Ok(Some(principal(&self.tenant, &identity))),
-            Err(IdentityError::NothingTold) => Ok(None),
-            Err(IdentityError::OtherPerson) => Err(CheckError::NotTheirs),
-            Err(error) => {
-                tracing::warn!(tenant = %self.tenant, %error, "it is not known yet whose refreshed tokens are");
-                Err(CheckError::Trouble)
-            }
-        }
-    }
-
-    async fn revoke(&self, token: Secret) {
-        if let Err(error) = self.provider.revoke(&token, Hint::Refresh).await {
-            tracing::warn!(tenant = %self.tenant, %error, "a refresh token that nobody uses could not be revoked");
-        }
     }
 }

@@ -107,17 +107,23 @@ impl Users {
     }
 
     /// Somebody signs in. False when they are disabled.
-    pub(super) async fn enter(&self, who: &Principal) -> Result<bool, Error> {
+    pub(in crate::gateway) async fn enter(&self, who: &Principal) -> Result<bool, Error> {
         Ok(self.roster.enter(who, self.kept(&who.tenant)).await?)
     }
 
     /// A page, counted from 1, of those whose name or e-mail address contains `wanted`, by name.
-    pub(in crate::gateway) async fn list(&self, actor: &Actor, (wanted, which): (&str, Which), page: u32) -> Result<Found, Error> {
+    pub(in crate::gateway) async fn list(
+        &self,
+        actor: &Actor,
+        (wanted, which): (&str, Which),
+        page: u32,
+    ) -> Result<Found, Error> {
         let tenant = &actor.principal.tenant;
         let all = self.roster.everybody(tenant, MOST).await?;
         let wanted = wanted.trim().to_lowercase();
         let fits = |text: &Hostile| text.raw().to_lowercase().contains(&wanted);
-        let fitting = all.people.into_iter().filter(|(_, person)| which.has(person) && (fits(&person.name) || fits(&person.email)));
+        let fitting =
+            all.people.into_iter().filter(|(_, person)| which.has(person) && (fits(&person.name) || fits(&person.email)));
         let mut people: Vec<(String, Person)> = fitting.collect();
         people.sort_by_cached_key(|(user, person)| (person.name.raw().to_lowercase(), user.clone()));
         let total = people.len() as u64;

@@ -84,11 +84,7 @@ impl<T: Send + Sync + 'static, E: Clone + Send + Sync + 'static> Copies<T, E> {
     }
 
     /// The copy, or what `read` gives. Of many who ask at once one reads, and all get what came of it, failures too.
-    pub(in crate::gateway) async fn get(
-        &self,
-        tenant: &TenantId,
-        read: impl AsyncFnOnce() -> Result<T, E>,
-    ) -> Result<Arc<T>, E> {
+    pub(in crate::gateway) async fn get(&self, tenant: &TenantId, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
         let place = self.place(tenant);
         if let Some(copy) = place.young(self.0.life) {
             return Ok(copy);

@@ -3,8 +3,9 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, admin, all_shares, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
-    home, keys, launch, live, operator, ops, ownership, policies, reports, sessions, share_page, shares, signin, tasks, uploads, users,
+    accounts, admin, all_shares, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts,
+    findings, groups, home, keys, launch, live, operator, ops, ownership, policies, reports, sessions, share_page, shares,
+    signin, tasks, uploads, users,
 };
 use super::urls;
 
@@ -127,9 +128,7 @@ fn administration(config: &mut ServiceConfig) {
         .service(web::resource(urls::POLICY).route(web::get().to(policies::show)).route(web::post().to(policies::save)))
         .service(web::resource(urls::ALL_SHARES).route(web::get().to(all_shares::list)))
         .service(
-            web::resource(urls::ALL_SHARES_END)
-                .route(web::get().to(all_shares::ask_end))
-                .route(web::post().to(all_shares::end)),
+            web::resource(urls::ALL_SHARES_END).route(web::get().to(all_shares::ask_end)).route(web::post().to(all_shares::end)),
         )
         .service(web::resource(urls::OPERATOR).route(web::get().to(operator::list)))
         .service(web::resource(urls::OPERATOR_TENANT).route(web::get().to(operator::show)));

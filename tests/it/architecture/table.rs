@@ -23,7 +23,16 @@ pub(super) const ROOMS: &[Room] = &[
     room("platform", &[]),
     room(
         "config",
-        &["config::administration", "config::cache", "config::gateway", "config::pace", "config::scanner", "config::idp", "config::telemetry", "platform"],
+        &[
+            "config::administration",
+            "config::cache",
+            "config::gateway",
+            "config::pace",
+            "config::scanner",
+            "config::idp",
+            "config::telemetry",
+            "platform",
+        ],
     ),
     room("config::administration", &[]),
     room("config::cache", &[]),

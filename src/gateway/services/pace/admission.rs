@@ -378,6 +378,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_tenant_that_wants_less_gets_less_and_never_more() {
+        let bench = Bench::file();
+        let policies = crate::gateway::policies::tests::with_calls_of_caller(&bench, (acme(), 5));
+        let settings = Settings { per_caller: 5, ..SETTINGS };
+        let shared = (bench.store.clone(), bench.clock.clone());
+        let admission = Admission::new([acme(), globex()], (settings, Some(policies.clone())), shared, &bench.shutdown);
+        assert_eq!(taken(&admission, &acme(), Some("user:alice"), HERE), 5, "nothing was saved yet");
+        bench.clock.advance(Duration::from_mins(2));
+        crate::gateway::policies::tests::save(&policies, &acme(), |policy| policy.limits.calls_of_caller = 3).await;
+        assert_eq!(taken(&admission, &acme(), Some("user:alice"), HERE), 3);
+        assert_eq!(taken(&admission, &globex(), Some("user:carol"), HERE), 5);
+        crate::gateway::policies::tests::save(&policies, &acme(), |policy| policy.limits.calls_of_caller = 50).await;
+        assert_eq!(taken(&admission, &acme(), Some("user:bob"), HERE), 5);
+    }
+
+    #[tokio::test]
     async fn a_network_is_an_ipv4_address_or_an_ipv6_64() {
         let bench = Bench::file();
         let admission = admission(&bench, Settings { per_network: 5, ..SETTINGS });

@@ -43,7 +43,12 @@ impl Pace {
     ) -> Self {
         let tenants = || tenants.iter().cloned();
         Self {
-            admission: Admission::new(tenants(), (settings.rate, Some(policies.clone())), (store.clone(), clock.clone()), shutdown),
+            admission: Admission::new(
+                tenants(),
+                (settings.rate, Some(policies.clone())),
+                (store.clone(), clock.clone()),
+                shutdown,
+            ),
             breakers: Breakers::new(tenants(), settings.breaker, clock),
             gate: Gate::new(tenants(), settings.gate),
             budget: Budget::new(tenants(), settings.retry, clock.clone()),

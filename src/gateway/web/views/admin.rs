@@ -162,7 +162,9 @@ impl ActView {
     fn of(act: &Act) -> Self {
         let event = &act.written.event;
         let by = act.by.as_ref().map(|name| name.short(60));
-        let by = by.unwrap_or_else(|| event.user.as_ref().map_or("The portal", |_| "Somebody who is not in the list of users").to_owned());
+        let by = by.unwrap_or_else(|| {
+            event.user.as_ref().map_or("The portal", |_| "Somebody who is not in the list of users").to_owned()
+        });
         Self { at: When::of(Some(act.written.at)), by, words: words(act) }
     }
 }

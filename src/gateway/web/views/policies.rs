@@ -99,7 +99,7 @@ impl RuleView {
 
     fn of(rule: &Rule, policy: &TenantPolicy, given: &TenantPolicy, entered: Option<&Entered<'_>>) -> Self {
         let typed = |entered: &Entered<'_>| {
-            entered.form.get(rule.name).map(|text| text.chars().take(SHOWN).collect()).unwrap_or_default()
+            entered.form.get(rule.name).map(|text| Hostile::from(text.as_str()).short(SHOWN)).unwrap_or_default()
         };
         let problem = entered.and_then(|entered| entered.problems.iter().find(|problem| problem.rule == rule.name));
         let hint = [rule.hint, &rule.bounds(given)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
@@ -131,9 +131,11 @@ pub(super) fn sections(policy: &TenantPolicy, given: &TenantPolicy, entered: Opt
 
 const fn named(section: Section) -> (&'static str, &'static str, &'static str) {
     match section {
-        Section::Shares => {
-            ("shares", "What may be shared", "For shares that are made from now on. Those there are stay; the list of shares names what does not fit.")
-        }
+        Section::Shares => (
+            "shares",
+            "What may be shared",
+            "For shares that are made from now on. Those there are stay; the list of shares names what does not fit.",
+        ),
         Section::Doors => ("doors", "How doors are guarded", "For every share, at once."),
         Section::Retention => ("retention", "How long things are kept", ""),
         Section::Branding => ("branding", "How pages look", ""),
@@ -167,11 +169,7 @@ impl Policy {
 
 impl SavedView {
     fn of(version: &Version) -> Self {
-        Self {
-            number: version.number,
-            at: When::of(Some(version.saved.at)),
-            by: version.saved.by.name.short(80),
-        }
+        Self { number: version.number, at: When::of(Some(version.saved.at)), by: version.saved.by.name.short(80) }
     }
 }
 

@@ -10,6 +10,7 @@ use super::words::{When, count};
 use crate::gateway::domain::role::Role;
 use crate::gateway::services::users::{Found, LONGEST_REASON, Listed, MOST, One, PAGE_SIZE, Person, Which};
 use crate::gateway::web::urls;
+use crate::platform::hostile::Hostile;
 
 /// The list.
 #[derive(Template)]
@@ -144,8 +145,8 @@ impl Show {
             role: role(person),
             first: When::of(Some(person.first_at)),
             last: When::of(Some(person.last_at)),
-            issuer: crate::platform::hostile::Hostile::from(person.issuer.as_str()).short(200),
-            subject: crate::platform::hostile::Hostile::from(person.subject.as_str()).short(200),
+            issuer: Hostile::from(person.issuer.as_str()).short(200),
+            subject: Hostile::from(person.subject.as_str()).short(200),
             rows: one.sessions.iter().map(|session| SessionRow::of(session, &one.this, end_one)).collect(),
             sessions: count(one.sessions.len() as u64, "session", "sessions"),
             end_all: (others > 1).then(|| urls::of_user(urls::USER_END_ALL, &one.user)),
@@ -158,7 +159,7 @@ impl Show {
             disable: urls::of_user(urls::USER_DISABLE, &one.user),
             enable: urls::of_user(urls::USER_ENABLE, &one.user),
             problem,
-            typed,
+            typed: Hostile::from(typed).short(2 * LONGEST_REASON),
             longest_reason: LONGEST_REASON,
             list: urls::USERS,
         }
