@@ -168,7 +168,7 @@ impl Audit {
 
     /// The newest events of a tenant, whatever they are, newest first; none when they cannot be read.
     #[cfg(test)]
-    pub(in crate::gateway) async fn newest(&self, tenant: &TenantId, count: usize) -> Vec<super::domain::audit::Written> {
+    pub(in crate::gateway) async fn newest(&self, tenant: &TenantId, count: usize) -> Vec<Written> {
         let lines = self.list(tenant, &Wanted::All, count).await.map(|listing| listing.lines).unwrap_or_default();
         let event = |line| if let Line::Event(written) = line { Some(written) } else { None };
         lines.into_iter().filter_map(event).collect()

@@ -396,7 +396,7 @@ mod tests {
         let changed = changed.unwrap();
         assert_eq!((changed.shares.most_days, changed.shares.most_views), (30, Some(5)));
         assert_eq!(
-            in_words(&super::changes(&given(), &changed)),
+            in_words(&changes(&given(), &changed)),
             "most_days 90 -> 30; most_views no bound -> 5; accent #2457d6 -> #abcdef"
         );
         let mut unticked = form(&given());

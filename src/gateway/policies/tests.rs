@@ -57,7 +57,8 @@ async fn the_second_of_two_who_save_changes_nothing(bench: Bench) {
     let held = policies.held(&acme()).await.unwrap();
     assert_eq!((held.version, &held.saved, &*held.policy), (0, &None, &given()));
     assert!(policies.versions(&acme()).await.unwrap().is_empty());
-    let both = [days(30), days(60)].map(|policy| policies.save(&acme(), (0, policy), alice()));
+    let acme_id = acme();
+    let both = [days(30), days(60)].map(|policy| policies.save(&acme_id, (0, policy), alice()));
     let outcomes: Vec<_> = futures_util::future::join_all(both).await.into_iter().map(Result::unwrap).collect();
     let saved: Vec<_> = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Saved(_))).collect();
     assert_eq!(saved.len(), 1, "{outcomes:?}");

@@ -209,7 +209,7 @@ mod tests {
         });
         assert_eq!(*late.await.unwrap(), 1);
         assert_eq!(*copies.get(&acme, async || Ok(2)).await.unwrap(), 2);
-        let never = Copies::new("test-never", Duration::ZERO, &bench.store, &bench.shutdown);
+        let never: Copies<_, Unavailable> = Copies::new("test-never", Duration::ZERO, &bench.store, &bench.shutdown);
         for number in 0..3 {
             assert_eq!(*never.get(&acme, async || Ok(number)).await.unwrap(), number);
         }

@@ -1,6 +1,6 @@
 //! A small portal behind a socket, with a browser that knows no more than cookies.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
