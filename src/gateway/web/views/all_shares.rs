@@ -24,7 +24,7 @@ pub(in crate::gateway) struct List {
     breaching: u64,
     breaches: String,
     pager: Pager,
-    list: &'static str,
+    every: &'static str,
 }
 
 struct Row {
@@ -76,7 +76,7 @@ impl List {
             breaching: found.breaching,
             breaches: urls::all_shares("show=breaches", 1),
             pager: Pager::new(extent, "share", "shares", |page| urls::all_shares(&query, page)),
-            list: urls::ALL_SHARES,
+            every: urls::ALL_SHARES,
         }
     }
 }
@@ -111,7 +111,7 @@ impl Row {
             project: entry.project.short(80),
             what: match entry.kind {
                 ShareType::Vul => count(entry.findings.len() as u64, "finding", "findings"),
-                _ => "Report".to_owned(),
+                ShareType::Report => "Report".to_owned(),
             },
             maker: entry.maker.name.short(60),
             state: Badge { kind, word: word.to_owned() },

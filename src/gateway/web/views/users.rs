@@ -25,7 +25,7 @@ pub(in crate::gateway) struct List {
     pager: Pager,
     /// Said when some people were not looked at.
     most: Option<String>,
-    list: &'static str,
+    everybody: &'static str,
 }
 
 struct Row {
@@ -58,7 +58,7 @@ impl List {
             is_filtered: !wanted.is_empty() || which != Which::All,
             pager: Pager::new(extent, "person", "people", |page| urls::users(wanted, which.name(), page)),
             most: (!found.complete).then(|| count(MOST as u64, "person", "people")),
-            list: urls::USERS,
+            everybody: urls::USERS,
         }
     }
 }
