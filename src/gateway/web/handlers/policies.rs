@@ -41,5 +41,5 @@ pub(in crate::gateway) async fn save(
     };
     let shown = policies.show(&actor).await?;
     let entered = Entered { form: &form, problems: &problems, is_stale: status == StatusCode::CONFLICT, looked_at };
-    page.show_as(status, &Policy::new(page.chrome("Error: policy", "admin"), &shown, Some(entered)))
+    page.show_as(status, &Policy::new(page.chrome("Error: policy", "admin"), &shown, Some(&entered)))
 }

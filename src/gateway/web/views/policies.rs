@@ -144,7 +144,7 @@ const fn named(section: Section) -> (&'static str, &'static str, &'static str) {
 }
 
 impl Policy {
-    pub(in crate::gateway) fn new(chrome: Chrome, shown: &Shown, entered: Option<Entered<'_>>) -> Self {
+    pub(in crate::gateway) fn new(chrome: Chrome, shown: &Shown, entered: Option<&Entered<'_>>) -> Self {
         let (policy, given) = (&*shown.held.policy, &*shown.given);
         let label = |name: &str| RULES.iter().find(|rule| rule.name == name).map_or("", |rule| rule.label);
         let problem = |problem: &Problem| ProblemView {
@@ -152,12 +152,12 @@ impl Policy {
             label: label(problem.rule),
             words: problem.words.clone(),
         };
-        let stale = entered.as_ref().filter(|entered| entered.is_stale).map(|entered| differences(entered.form, policy));
+        let stale = entered.filter(|entered| entered.is_stale).map(|entered| differences(entered.form, policy));
         Self {
             chrome,
             tabs: Tabs::at(urls::POLICY),
-            sections: sections(policy, given, entered.as_ref()),
-            version: entered.as_ref().filter(|entered| !entered.is_stale).map_or(shown.held.version, |entered| entered.looked_at),
+            sections: sections(policy, given, entered),
+            version: entered.filter(|entered| !entered.is_stale).map_or(shown.held.version, |entered| entered.looked_at),
             saved: shown.versions.first().map(SavedView::of),
             problems: entered.iter().flat_map(|entered| entered.problems.iter().map(problem)).collect(),
             stale,
