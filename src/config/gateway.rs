@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+pub use super::administration::{Administration, Operator, Subject};
 use super::cache::Cache;
 pub use super::pace::{Api, Breaker, Gate, Rate, Retry};
 use crate::platform::secret::Secret;
@@ -26,6 +27,8 @@ pub struct Gateway {
     pub audit: Audit,
     pub vault: Vault,
     pub operations: Operations,
+    pub administration: Administration,
+    pub operator: Operator,
     /// By tenant id.
     pub tenants: BTreeMap<String, Tenant>,
 }

@@ -73,6 +73,11 @@ fn sessions_are_seen_and_ended_in_a_browser_and_every_page_is_accessible() {
 }
 
 #[test]
+fn administration_is_used_in_a_browser_and_every_page_is_accessible() {
+    run("administration.mjs", &[BINARY]);
+}
+
+#[test]
 fn a_remote_browser_signs_in_twice_and_refuses_what_it_must() {
     run("remote.mjs", &[BINARY]);
 }

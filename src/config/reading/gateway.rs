@@ -37,10 +37,13 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         audit: section.table("audit", audit),
         vault: section.table("vault", vault),
         operations: section.table("operations", operations),
+        administration: section.table("administration", super::administration::read),
+        operator: section.table("operator", super::administration::operator),
         tenants: section.each("tenants", &defaults, tenant),
     };
     keys_fit(section, &gateway.keys);
     tenants_fit(section, &gateway.tenants);
+    operators_fit(section, &gateway);
     cookie_fits(section, &gateway);
     lease_fits(section, &gateway);
     if gateway.operations.listen.is_some_and(|listen| listen == gateway.server.listen && listen.port() != 0) {
@@ -356,6 +359,16 @@ fn tenants_fit(section: &mut Section<'_>, tenants: &BTreeMap<String, Tenant>) {
                 let message = format!("names {host}, which tenant {owner} names too");
                 section.problem(&format!("tenants.{id}.hosts"), message, "a host belongs to exactly one tenant");
             }
+        }
+    }
+}
+
+/// Who runs the platform signs in somewhere that is.
+fn operators_fit(section: &mut Section<'_>, gateway: &Gateway) {
+    for (index, subject) in gateway.operator.subjects.iter().enumerate() {
+        if !subject.tenant.is_empty() && !gateway.tenants.contains_key(&subject.tenant) {
+            let hint = "name one of gateway.tenants, or none for all of them";
+            section.problem(&format!("operator.subjects.{index}.tenant"), "is no tenant", hint);
         }
     }
 }

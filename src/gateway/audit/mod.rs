@@ -26,7 +26,7 @@ use self::chain::{Chain, End, Trouble};
 pub(in crate::gateway) use self::listing::{Line, Listing, Wanted};
 use self::resealing::Resealing;
 use self::strangers::Strangers;
-use super::domain::audit::Event;
+use super::domain::audit::{Deed, Event, Written};
 use super::domain::tenant::TenantId;
 use super::store::{Store, Unavailable};
 use crate::platform::clock::{Clock, Timestamp};
@@ -156,9 +156,19 @@ impl Audit {
         self.chain.list(tenant, wanted, count).await
     }
 
+    /// The newest events of these kinds, newest first: at most so many, among at most so many records at the end of the trail.
+    pub(in crate::gateway) async fn newest_of(
+        &self,
+        tenant: &TenantId,
+        deeds: &[Deed],
+        bounds: (usize, u64),
+    ) -> Result<Vec<Written>, Unavailable> {
+        self.chain.newest_of(tenant, deeds, bounds).await
+    }
+
     /// The newest events of a tenant, whatever they are, newest first; none when they cannot be read.
     #[cfg(test)]
-    pub(in crate::gateway) async fn newest(&self, tenant: &TenantId, count: usize) -> Vec<super::domain::audit::Written> {
+    pub(in crate::gateway) async fn newest(&self, tenant: &TenantId, count: usize) -> Vec<Written> {
         let lines = self.list(tenant, &Wanted::All, count).await.map(|listing| listing.lines).unwrap_or_default();
         let event = |line| if let Line::Event(written) = line { Some(written) } else { None };
         lines.into_iter().filter_map(event).collect()

@@ -33,6 +33,14 @@ pub(in crate::gateway) enum Deed {
     Share,
     /// Wrong codes closed a share for a while or made its code worthless; the detail says which, with its short id.
     ShareGuarded,
+    /// A company's policy was changed; the detail says what from what to what.
+    PolicyChanged,
+    /// A user was disabled, or enabled again; the detail says which, with the user's key.
+    UserAccess,
+    /// All shares of somebody were ended by an administrator; the detail counts them.
+    SharesEnded,
+    /// Somebody who runs the platform looked at this company's policy and counts.
+    OperatorLooked,
     /// Another sealing key seals from now on, or records were sealed anew.
     KeyRotation,
     /// Events of strangers that were not written down one by one; the detail counts them by name.
@@ -41,7 +49,7 @@ pub(in crate::gateway) enum Deed {
 
 impl Deed {
     /// Every one.
-    pub(in crate::gateway) const ALL: [Self; 12] = [
+    pub(in crate::gateway) const ALL: [Self; 18] = [
         Self::SignIn,
         Self::SignInRefused,
         Self::Refresh,
@@ -52,6 +60,12 @@ impl Deed {
         Self::CrossSite,
         Self::Share,
         Self::ShareGuarded,
+        Self::ApiKey,
+        Self::ServerKey,
+        Self::PolicyChanged,
+        Self::UserAccess,
+        Self::SharesEnded,
+        Self::OperatorLooked,
         Self::KeyRotation,
         Self::LeftOut,
     ];
@@ -71,6 +85,10 @@ impl Deed {
             Self::ServerKey => "server_key",
             Self::Share => "share",
             Self::ShareGuarded => "share_guarded",
+            Self::PolicyChanged => "policy_changed",
+            Self::UserAccess => "user_access",
+            Self::SharesEnded => "shares_ended",
+            Self::OperatorLooked => "operator_looked",
             Self::KeyRotation => "key_rotation",
             Self::LeftOut => "left_out",
         }
@@ -89,6 +107,10 @@ impl Deed {
             | Self::ApiKey
             | Self::ServerKey
             | Self::Share
+            | Self::PolicyChanged
+            | Self::UserAccess
+            | Self::SharesEnded
+            | Self::OperatorLooked
             | Self::KeyRotation
             | Self::LeftOut => false,
         }

@@ -4,6 +4,8 @@ use crate::gateway::cache::StaleOk;
 use crate::gateway::domain::draft::{Became, Step};
 use crate::gateway::domain::ending::Ending;
 use crate::gateway::ledger::LedgerError;
+use crate::gateway::policies::PolicyError;
+use crate::gateway::roster::RosterError;
 use crate::gateway::session::TokenError;
 use crate::gateway::store::Unavailable;
 pub(in crate::gateway) use crate::gateway::upstream::{Kind, UpstreamError};
@@ -88,6 +90,25 @@ impl From<LedgerError> for Error {
 impl From<Unavailable> for Error {
     fn from(_: Unavailable) -> Self {
         Self::Unavailable { retry_after: 5 }
+    }
+}
+
+impl From<PolicyError> for Error {
+    fn from(error: PolicyError) -> Self {
+        match error {
+            PolicyError::Unknown => Self::NotFound,
+            PolicyError::Sealed => Self::Internal(error.to_string()),
+            PolicyError::Unavailable(error) => error.into(),
+        }
+    }
+}
+
+impl From<RosterError> for Error {
+    fn from(error: RosterError) -> Self {
+        match error {
+            RosterError::Sealed => Self::Internal(error.to_string()),
+            RosterError::Unavailable(error) => error.into(),
+        }
     }
 }
 

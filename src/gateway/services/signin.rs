@@ -1,4 +1,4 @@
-//! Signing in by the code flow and signing out: begin, complete, refresh, end.
+//! Signing in by the code flow and signing out: begin, complete, end.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use super::Actor;
 use super::directory::Directory;
 use super::error::Error;
 use super::revocation::Revocations;
+use super::users::Users;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::ending::Ending;
@@ -18,11 +19,10 @@ use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{
-    Begun, By, Callback, CheckError, Flow, FlowError, Flows, Learnt, LoginId, ProviderEntry, ProviderSessions, Refresh,
-    RefreshError, Refreshed, Sessions, TokenSet, Tokens,
+    Begun, By, Callback, Flow, FlowError, Flows, Learnt, LoginId, ProviderEntry, ProviderSessions, Sessions, TokenSet, Tokens,
 };
 use crate::gateway::store::{Key, Store};
-use crate::gateway::upstream::identity::{Hint, IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
+use crate::gateway::upstream::identity::{IdentityError, SignIn as Ask, Tokens as IssuedTokens};
 use crate::platform::clock::Clock;
 use crate::platform::digest::sha256;
 use crate::platform::hostile::Hostile;
@@ -51,6 +51,7 @@ pub(in crate::gateway) struct SignIn {
     pub(in crate::gateway) store: Store,
     pub(in crate::gateway) clock: Clock,
     pub(in crate::gateway) audit: Audit,
+    pub(in crate::gateway) users: Users,
     /// Lifetime of an access token when the provider does not tell.
     pub(in crate::gateway) default_lifetime: Duration,
     /// Sign-ins begun per network and minute.
@@ -110,6 +111,9 @@ pub(in crate::gateway) enum SignInError {
     /// The provider knows the person, but none of their roles may use the portal.
     #[error("no role of the person may use the portal")]
     NotAdmitted,
+    /// An administrator of the company has disabled the person.
+    #[error("the person is disabled")]
+    Disabled,
     /// The provider is down or slow.
     #[error("the provider is not available")]
     ProviderDown,
@@ -131,6 +135,7 @@ impl SignInError {
             Self::NotOurs => "wrong_issuer",
             Self::Refused => "refused_by_provider",
             Self::NotAdmitted => "no_fitting_role",
+            Self::Disabled => "disabled",
             Self::ProviderDown => "provider_down",
             Self::Misconfigured(_) => "not_set_up",
             Self::Unbelievable(IdentityError::BadIdToken(_)) => "bad_id_token",
@@ -268,6 +273,10 @@ impl SignIn {
             if now.key() != user.key() {
                 continue;
             }
+            // After `before` was read: who is disabled meanwhile is found here or in what is learnt.
+            if !self.users.enter(&now).await? {
+                return Err(SignInError::Disabled);
+            }
             let learnt = self.sessions.learn(&before, &now, &now).await.map_err(Error::from)?;
             if learnt == Learnt::Role {
                 let event = Event::new(Deed::RoleChanged, now.role.name()).by(&now.key(), &login.public());
@@ -316,7 +325,8 @@ fn redirect_uri(origin: &str) -> String {
     format!("{origin}{CALLBACK}")
 }
 
-fn principal(tenant: &TenantId, identity: &Identity) -> Principal {
+/// Who the provider says it is, in a tenant.
+pub(super) fn principal(tenant: &TenantId, identity: &Identity) -> Principal {
     Principal {
         tenant: tenant.clone(),
         issuer: identity.issuer.clone(),
@@ -345,51 +355,5 @@ fn provider_error(error: IdentityError) -> SignInError {
             SignInError::Misconfigured(error)
         }
         other => SignInError::Unbelievable(other),
-    }
-}
-
-/// Refreshes with the provider of one tenant.
-#[derive(Clone)]
-pub(in crate::gateway) struct Refresher {
-    pub(in crate::gateway) tenant: TenantId,
-    pub(in crate::gateway) provider: IdentityProvider,
-}
-
-impl Refresh for Refresher {
-    async fn refresh(&self, token: Secret) -> Result<Refreshed, RefreshError> {
-        match self.provider.refresh(&token).await {
-            Ok(tokens) => Ok(Refreshed {
-                access: tokens.access,
-                refresh: tokens.refresh,
-                id_token: tokens.id_token,
-                expires_in: tokens.expires_in,
-            }),
-            Err(IdentityError::InvalidGrant) => Err(RefreshError::Refused),
-            Err(error) => {
-                tracing::warn!(tenant = %self.tenant, %error, "tokens could not be refreshed");
-                Err(RefreshError::Trouble)
-            }
-        }
-    }
-
-    async fn identify(&self, access: Secret, id_token: Option<Secret>) -> Result<Option<Principal>, CheckError> {
-        let tokens = IssuedTokens { access, refresh: None, id_token, expires_in: None };
-        match self.provider.identify(&tokens, None).await {
-            // Who is not let in any more is nobody here.
-            Ok(identity) if !identity.is_admitted => Err(CheckError::NotAdmitted),
-            Ok(identity) => Ok(Some(principal(&self.tenant, &identity))),
-            Err(IdentityError::NothingTold) => Ok(None),
-            Err(IdentityError::OtherPerson) => Err(CheckError::NotTheirs),
-            Err(error) => {
-                tracing::warn!(tenant = %self.tenant, %error, "it is not known yet whose refreshed tokens are");
-                Err(CheckError::Trouble)
-            }
-        }
-    }
-
-    async fn revoke(&self, token: Secret) {
-        if let Err(error) = self.provider.revoke(&token, Hint::Refresh).await {
-            tracing::warn!(tenant = %self.tenant, %error, "a refresh token that nobody uses could not be revoked");
-        }
     }
 }

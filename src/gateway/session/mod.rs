@@ -26,7 +26,6 @@ mod standing;
 mod tests;
 mod tokens;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,13 +46,14 @@ pub(in crate::gateway) use self::standing::Learnt;
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
 use super::audit::Audit;
 use super::domain::tenant::TenantId;
+use super::policies::Policies;
 use super::store::Store;
 use crate::platform::clock::Clock;
 use crate::platform::seal::Ring;
 use crate::platform::shutdown::Shutdown;
 
 /// Limits and cookie of the portal's sessions.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(in crate::gateway) struct Settings {
     pub(in crate::gateway) cookie: CookieSettings,
     /// A session that is not used for this long ends.
@@ -68,8 +68,8 @@ pub(in crate::gateway) struct Settings {
     pub(in crate::gateway) copies: u64,
     /// How often a stream looks whether its session is there, should no word of its end come.
     pub(in crate::gateway) stream_check: Duration,
-    /// Sessions a user of a tenant may have; without a limit where none is named.
-    pub(in crate::gateway) per_user: BTreeMap<TenantId, usize>,
+    /// Where it stands how many sessions a user of a tenant may have; none is without a limit.
+    pub(in crate::gateway) policies: Option<Policies>,
 }
 
 /// What a tenant allows.
@@ -115,8 +115,8 @@ impl Sessions {
 
     /// What a tenant allows.
     pub(in crate::gateway) fn policy(&self, tenant: &TenantId) -> Policy {
-        let Settings { idle, absolute, per_user, .. } = &self.0.settings;
-        Policy { idle: *idle, absolute: *absolute, per_user: per_user.get(tenant).copied() }
+        let Settings { idle, absolute, .. } = self.0.settings;
+        Policy { idle, absolute, per_user: self.0.most_sessions(tenant) }
     }
 
     /// The middleware for the parts of an application that have sessions. One that runs before it must have put the

@@ -227,7 +227,7 @@ pub(super) fn who(state: &State) -> Option<(Principal, LoginId)> {
 /// Puts what the provider says of the user now into `state`. Another user's claims change nothing.
 pub(super) fn restate(state: &mut State, standing: Standing) {
     let Some(old) = state.get(SIGNED_IN).and_then(|text| serde_json::from_str::<SignedIn>(text).ok()) else { return };
-    let Standing { principal, generation } = standing;
+    let Standing { principal, generation, .. } = standing;
     if old.principal.key() == principal.key()
         && let Ok(text) = serde_json::to_string(&SignedIn { principal, generation, key: Once::default(), ..old })
     {

@@ -300,10 +300,16 @@ impl Parts {
         self.lifetime(copy.started_at).is_some_and(|full| full.saturating_sub(left) >= self.settings.extend_every.min(full / 2))
     }
 
+    /// Sessions of a user at once; `None` without a limit.
+    pub(super) fn most_sessions(&self, tenant: &TenantId) -> Option<usize> {
+        let held = self.settings.policies.as_ref()?.last(tenant)?;
+        usize::try_from(held.policy.limits.sessions_per_user).ok()
+    }
+
     /// Ends the oldest sessions of a user who has more than the tenant allows. Each sign-in enters itself before it counts, so
     /// of any number at the same time the last one sees all. A store that does not answer lets one more stand.
     async fn make_room(&self, scope: &Scope, tenant: &TenantId, user: &str) {
-        let most = self.settings.per_user.get(tenant).copied().unwrap_or(usize::MAX);
+        let most = self.most_sessions(tenant).unwrap_or(usize::MAX);
         let made = async {
             let sessions = self.list(tenant, user).await?;
             for session in sessions.iter().take(sessions.len().saturating_sub(most)) {

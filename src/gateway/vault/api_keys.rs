@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::copies::Copies;
 use super::records::Records;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::api_key::{AllowList, ApiKey, ID, KeyRefusal, KeyText, SECRET, Scopes};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::Unavailable;
+use crate::gateway::store::{Copies, Unavailable};
 use crate::platform::clock::Clock;
 use crate::platform::digest::{keyed, same};
 use crate::platform::hostile::Hostile;
@@ -46,7 +45,7 @@ pub(in crate::gateway) struct Refused {
 #[derive(Clone)]
 pub(in crate::gateway) struct IssuedKeys {
     records: Records,
-    copies: Copies<Vec<Issued>>,
+    copies: Copies<Vec<Issued>, VaultError>,
     usage: Usage,
     clock: Clock,
     most: usize,

@@ -58,10 +58,16 @@ pub(in crate::gateway) enum Flash {
     SessionEnded,
     SessionsEnded,
     SessionHadEnded,
+    PolicySaved,
+    PolicyUnchanged,
+    UserDisabled,
+    UserEnabled,
+    SharesEnded,
+    SharesEndedHere,
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 24] = [
+    const ALL: [(Self, &'static str, &'static str); 30] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -101,6 +107,21 @@ impl Flash {
         (Self::ScansStarted, "scans-started", "All scans of the group have started."),
         (Self::SessionEnded, "session-ended", "The session has ended. What it had open is closed within a second."),
         (Self::SessionsEnded, "sessions-ended", "The sessions have ended. What they had open is closed within a second."),
+        (Self::PolicySaved, "policy-saved", "The policy was saved. It is in force everywhere within a second."),
+        (Self::PolicyUnchanged, "policy-unchanged", "Everything is as it was, so nothing was saved."),
+        (
+            Self::UserDisabled,
+            "user-disabled",
+            "This person cannot sign in any more. Their sessions have ended, and what they had open is closed within a second.",
+        ),
+        (Self::UserEnabled, "user-enabled", "This person can sign in again."),
+        (Self::SharesEnded, "shares-ended", "The shares have ended. Their links open nothing any more."),
+        (
+            Self::SharesEndedHere,
+            "shares-ended-here",
+            "The shares have ended, and their links open nothing here any more. The scanning service could not be told of all of \
+them; there they stay until they run out.",
+        ),
         (Self::SessionHadEnded, "session-had-ended", "There was nothing to end any more."),
     ];
 
@@ -116,8 +137,8 @@ impl Flash {
     /// How the line looks: nothing is celebrated where nothing was done.
     const fn style(self) -> &'static str {
         match self {
-            Self::SessionHadEnded | Self::GroupHadEnded => "",
-            Self::GroupPartlyTerminated | Self::ShareEndedHere => "warn",
+            Self::SessionHadEnded | Self::GroupHadEnded | Self::PolicyUnchanged => "",
+            Self::GroupPartlyTerminated | Self::ShareEndedHere | Self::SharesEndedHere => "warn",
             _ => "good",
         }
     }
@@ -133,7 +154,7 @@ pub(in crate::gateway) struct Page {
 }
 
 impl Page {
-    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `account` or empty).
+    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `admin`, `account` or empty).
     pub(in crate::gateway) fn chrome(&self, title: impl Into<String>, part: &'static str) -> Chrome {
         let user = self.portal.signed_in();
         Chrome {

@@ -5,8 +5,9 @@ use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
-    home, keys, launch, live, new_share, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
+    accounts, admin, all_shares, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts,
+    findings, groups, home, keys, launch, live, new_share, operator, ops, ownership, policies, reports, sessions, share_page,
+    shares, signin, tasks, uploads, users,
 };
 use super::urls;
 use crate::gateway::domain::share::Doorway;
@@ -25,6 +26,7 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     server_keys(config);
     issued_keys(config);
     own_and_all_sessions(config);
+    administration(config);
     description(config);
 }
 
@@ -138,6 +140,25 @@ fn own_and_all_sessions(config: &mut ServiceConfig) {
         .service(web::resource(urls::ALL_SESSIONS).route(web::get().to(sessions::all)))
         .service(web::resource(urls::PERSON_END).route(web::post().to(sessions::end_person)))
         .service(web::resource(urls::ANY_SESSION_END).route(web::post().to(sessions::end_any)));
+}
+
+/// For administrators, and for those who run the platform.
+fn administration(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::ADMIN).route(web::get().to(admin::show)))
+        .service(web::resource(urls::USERS).route(web::get().to(users::list)))
+        .service(web::resource(urls::USER).route(web::get().to(users::show)))
+        .service(web::resource(urls::USER_DISABLE).route(web::post().to(users::disable)))
+        .service(web::resource(urls::USER_ENABLE).route(web::post().to(users::enable)))
+        .service(web::resource(urls::USER_END_ALL).route(web::post().to(users::end_all)))
+        .service(web::resource(urls::USER_END_ONE).route(web::post().to(users::end_one)))
+        .service(web::resource(urls::POLICY).route(web::get().to(policies::show)).route(web::post().to(policies::save)))
+        .service(web::resource(urls::ALL_SHARES).route(web::get().to(all_shares::list)))
+        .service(
+            web::resource(urls::ALL_SHARES_END).route(web::get().to(all_shares::ask_end)).route(web::post().to(all_shares::end)),
+        )
+        .service(web::resource(urls::OPERATOR).route(web::get().to(operator::list)))
+        .service(web::resource(urls::OPERATOR_TENANT).route(web::get().to(operator::show)));
 }
 
 /// The steps of a new scan.

@@ -89,6 +89,19 @@ pub(in crate::gateway) const OWN_SESSION_END: &str = "/account/sessions/{session
 pub(in crate::gateway) const ALL_SESSIONS: &str = "/admin/sessions";
 pub(in crate::gateway) const ANY_SESSION_END: &str = "/admin/sessions/{session}/end";
 pub(in crate::gateway) const PERSON_END: &str = "/admin/sessions/people/{user}/end";
+pub(in crate::gateway) const ADMIN: &str = "/admin";
+pub(in crate::gateway) const USERS: &str = "/admin/users";
+pub(in crate::gateway) const USER: &str = "/admin/users/{user}";
+pub(in crate::gateway) const USER_DISABLE: &str = "/admin/users/{user}/disable";
+pub(in crate::gateway) const USER_ENABLE: &str = "/admin/users/{user}/enable";
+pub(in crate::gateway) const USER_END_ALL: &str = "/admin/users/{user}/sessions/end";
+pub(in crate::gateway) const USER_END_ONE: &str = "/admin/users/{user}/sessions/{session}/end";
+pub(in crate::gateway) const POLICY: &str = "/admin/policy";
+pub(in crate::gateway) const ALL_SHARES: &str = "/admin/shares";
+pub(in crate::gateway) const ALL_SHARES_END: &str = "/admin/shares/end";
+/// For those who run the platform; nobody else has these.
+pub(in crate::gateway) const OPERATOR: &str = "/operator";
+pub(in crate::gateway) const OPERATOR_TENANT: &str = "/operator/tenants/{tenant}";
 /// What programs are served, for programs and for people. Nobody has to be signed in.
 pub(in crate::gateway) const DESCRIPTION: &str = "/openapi.json";
 pub(in crate::gateway) const DEVELOPERS: &str = "/developers";
@@ -124,6 +137,14 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     API_KEY_REVOKE,
     OWN_SESSIONS,
     ALL_SESSIONS,
+    ADMIN,
+    USERS,
+    USER,
+    POLICY,
+    ALL_SHARES,
+    ALL_SHARES_END,
+    OPERATOR,
+    OPERATOR_TENANT,
     DEVELOPERS,
     TASK_DOWNLOADS,
     COMPONENTS,
@@ -317,6 +338,39 @@ pub(in crate::gateway) fn all_sessions(wanted: &str, page: u32) -> String {
         query.push(pair("page", &page.to_string()));
     }
     with_query(ALL_SESSIONS.to_owned(), &query.join("&"))
+}
+
+/// The list of users: of those who contain `wanted`, of one kind, on a page.
+pub(in crate::gateway) fn users(wanted: &str, which: &str, page: u32) -> String {
+    let number = page.to_string();
+    let parts = [("q", wanted, !wanted.is_empty()), ("show", which, which != "all"), ("page", &number, page > 1)];
+    let query: Vec<String> = parts.iter().filter(|(.., says)| *says).map(|(name, value, _)| pair(name, value)).collect();
+    with_query(USERS.to_owned(), &query.join("&"))
+}
+
+/// An address of one user, from its pattern.
+pub(in crate::gateway) fn of_user(pattern: &str, user: &str) -> String {
+    fill(pattern, &[user])
+}
+
+pub(in crate::gateway) fn user_end_one(user: &str, session: &str) -> String {
+    fill(USER_END_ONE, &[user, session])
+}
+
+/// All shares of a company for a query, on a page.
+pub(in crate::gateway) fn all_shares(query: &str, page: u32) -> String {
+    let number = pair("page", &page.to_string());
+    let parts: Vec<&str> = [query, if page > 1 { &number } else { "" }].into_iter().filter(|part| !part.is_empty()).collect();
+    with_query(ALL_SHARES.to_owned(), &parts.join("&"))
+}
+
+/// Asks before all shares of somebody end.
+pub(in crate::gateway) fn all_shares_end(maker: &str) -> String {
+    with_query(ALL_SHARES_END.to_owned(), &pair("maker", maker))
+}
+
+pub(in crate::gateway) fn operator_tenant(tenant: &str) -> String {
+    fill(OPERATOR_TENANT, &[tenant])
 }
 
 /// `/auth/login` that comes back to `path`.

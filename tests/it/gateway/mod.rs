@@ -1,5 +1,6 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod administration;
 mod at_rest;
 mod audit;
 mod callers;

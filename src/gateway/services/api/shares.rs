@@ -202,7 +202,9 @@ fn maker(ask: &Ask<'_>) -> Maker {
         Caller::Person(user) => Maker { key: user.principal.key(), name: user.principal.name.clone() },
         Caller::Key(key) => Maker { key: key.id.clone(), name: key.label.clone() },
         // Of these nothing more is known; the service says whether it believes them.
-        Caller::Token(_) | Caller::Nobody => Maker { key: ask.name.as_deref().unwrap_or_default().to_owned(), name: "An access token".into() },
+        Caller::Token(_) | Caller::Nobody => {
+            Maker { key: ask.name.as_deref().unwrap_or_default().to_owned(), name: "An access token".into() }
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -18,6 +18,8 @@ use super::shelves::{Shelves, lock};
 use crate::config::gateway::Rate as Settings;
 use crate::gateway::domain::network;
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::tenant_policy::tightened;
+use crate::gateway::policies::Policies;
 use crate::gateway::store::{Key, Store};
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -81,12 +83,29 @@ struct Inner {
     clock: Clock,
     store: Store,
     books: HashMap<TenantId, Book>,
+    /// Where a tenant says that it wants less; none: all is as the settings say.
+    policies: Option<Policies>,
+}
+
+/// What holds in a tenant, with what callers are told of it.
+#[derive(Debug)]
+struct Bounds {
+    /// Of the tenant's policy.
+    version: u64,
+    rate: Settings,
     /// For members, and for callers without a credential.
-    policies: [Option<HeaderValue>; 2],
+    told: [Option<HeaderValue>; 2],
+}
+
+impl Bounds {
+    fn new(version: u64, rate: Settings) -> Self {
+        Self { version, rate, told: [policy(&rate, true), policy(&rate, false)] }
+    }
 }
 
 /// The allowances of one tenant.
 struct Book {
+    bounds: RwLock<Arc<Bounds>>,
     /// All members together.
     members: Mutex<Used>,
     /// All callers without a credential together.
@@ -99,12 +118,13 @@ impl Admission {
     /// Nobody has called yet. Counts are shared in the background until `shutdown`.
     pub(in crate::gateway) fn new(
         tenants: impl IntoIterator<Item = TenantId>,
-        settings: Settings,
+        (settings, policies): (Settings, Option<Policies>),
         (store, clock): (Store, Clock),
         shutdown: &Shutdown,
     ) -> Self {
         let shares = store.is_shared();
         let book = || Book {
+            bounds: RwLock::new(Arc::new(Bounds::new(0, settings))),
             members: Mutex::default(),
             strangers: Mutex::default(),
             callers: Shelves::new(settings.tracked, shares),
@@ -116,7 +136,7 @@ impl Admission {
             clock,
             store,
             books: tenants.into_iter().map(|tenant| (tenant, book())).collect(),
-            policies: [policy(&settings, true), policy(&settings, false)],
+            policies,
         }));
         let (sharing, end) = (this.clone(), shutdown.clone());
         shutdown.spawn(async move {
@@ -132,13 +152,14 @@ impl Admission {
     /// or says when to come back. A call that is refused by one allowance uses up none of the others.
     pub(in crate::gateway) fn admit(&self, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> Verdict {
         let Some(book) = self.0.books.get(tenant) else { return Verdict::Admitted(Quota::default()) };
-        let (settings, now) = (&self.0.settings, Moment::at(self.0.clock.now(), self.0.window));
+        let (bounds, now) = (self.bounds(tenant, book), Moment::at(self.0.clock.now(), self.0.window));
+        let settings = &bounds.rate;
         let network = network::block(address);
         let mut least = None;
         if settings.per_network > 0 {
             match book.networks.with(&network, |used| used.take(settings.per_network, now)) {
                 Ok(left) => nearer(&mut least, By::Network, left),
-                Err(wait) => return self.refused(By::Network, (caller, now), wait),
+                Err(wait) => return refused(By::Network, (&bounds, caller, now), wait),
             }
         }
         if let Some(caller) = caller.filter(|_| settings.per_caller > 0) {
@@ -146,7 +167,7 @@ impl Admission {
                 Ok(left) => nearer(&mut least, By::Caller, left),
                 Err(wait) => {
                     book.networks.with(&network, Used::give_back);
-                    return self.refused(By::Caller, (Some(caller), now), wait);
+                    return refused(By::Caller, (&bounds, Some(caller), now), wait);
                 }
             }
         }
@@ -160,23 +181,28 @@ impl Admission {
                     if let Some(caller) = caller {
                         book.callers.with(caller, Used::give_back);
                     }
-                    return self.refused(By::Tenant, (caller, now), wait);
+                    return refused(By::Tenant, (&bounds, caller, now), wait);
                 }
             }
         }
-        Verdict::Admitted(self.quota(least, (caller, now)))
+        Verdict::Admitted(quota(least, (&bounds, caller, now)))
     }
 
-    fn refused(&self, by: By, asked: (Option<&str>, Moment), wait: Duration) -> Verdict {
-        counter!("cardea_api_refused_total", "reason" => by.as_str()).increment(1);
-        Verdict::Refused { quota: self.quota(Some((by, 0)), asked), retry_after: wait }
-    }
-
-    fn quota(&self, nearest: Option<(By, u64)>, (caller, now): (Option<&str>, Moment)) -> Quota {
-        let [members, strangers] = &self.0.policies;
-        let left = now.left().as_millis().div_ceil(1000);
-        let state = nearest.and_then(|(by, rest)| HeaderValue::try_from(format!("\"{}\";r={rest};t={left}", by.as_str())).ok());
-        Quota { policy: if caller.is_some() { members.clone() } else { strangers.clone() }, state }
+    /// What holds in a tenant now: of the settings and its own policy the narrower.
+    fn bounds(&self, tenant: &TenantId, book: &Book) -> Arc<Bounds> {
+        let known = Arc::clone(&book.bounds.read().unwrap_or_else(PoisonError::into_inner));
+        let held = self.0.policies.as_ref().and_then(|policies| policies.last(tenant));
+        let Some(held) = held.filter(|held| held.version != known.version) else { return known };
+        let (limits, given) = (held.policy.limits, self.0.settings);
+        let rate = Settings {
+            per_tenant: tightened(limits.calls_of_tenant, given.per_tenant),
+            per_caller: tightened(limits.calls_of_caller, given.per_caller),
+            per_network: tightened(limits.calls_of_network, given.per_network),
+            ..given
+        };
+        let bounds = Arc::new(Bounds::new(held.version, rate));
+        *book.bounds.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&bounds);
+        bounds
     }
 
     async fn go_on_sharing(&self) {
@@ -221,6 +247,18 @@ impl Admission {
             book.arrived(&due, total);
         }
     }
+}
+
+fn refused(by: By, asked: (&Bounds, Option<&str>, Moment), wait: Duration) -> Verdict {
+    counter!("cardea_api_refused_total", "reason" => by.as_str()).increment(1);
+    Verdict::Refused { quota: quota(Some((by, 0)), asked), retry_after: wait }
+}
+
+fn quota(nearest: Option<(By, u64)>, (bounds, caller, now): (&Bounds, Option<&str>, Moment)) -> Quota {
+    let [members, strangers] = &bounds.told;
+    let left = now.left().as_millis().div_ceil(1000);
+    let state = nearest.and_then(|(by, rest)| HeaderValue::try_from(format!("\"{}\";r={rest};t={left}", by.as_str())).ok());
+    Quota { policy: if caller.is_some() { members.clone() } else { strangers.clone() }, state }
 }
 
 /// Notes an allowance when less of it is left than of those before.
@@ -305,7 +343,7 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
     fn admission(bench: &Bench, settings: Settings) -> Admission {
-        Admission::new([acme(), globex()], settings, (bench.store.clone(), bench.clock.clone()), &bench.shutdown)
+        Admission::new([acme(), globex()], (settings, None), (bench.store.clone(), bench.clock.clone()), &bench.shutdown)
     }
 
     /// How many of a hundred calls are taken.
@@ -340,6 +378,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_tenant_that_wants_less_gets_less_and_never_more() {
+        let bench = Bench::file();
+        let policies = crate::gateway::policies::tests::with_calls_of_caller(&bench, (acme(), 5));
+        let settings = Settings { per_caller: 5, ..SETTINGS };
+        let shared = (bench.store.clone(), bench.clock.clone());
+        let admission = Admission::new([acme(), globex()], (settings, Some(policies.clone())), shared, &bench.shutdown);
+        assert_eq!(taken(&admission, &acme(), Some("user:alice"), HERE), 5, "nothing was saved yet");
+        bench.clock.advance(Duration::from_mins(2));
+        crate::gateway::policies::tests::save(&policies, &acme(), |policy| policy.limits.calls_of_caller = 3).await;
+        assert_eq!(taken(&admission, &acme(), Some("user:alice"), HERE), 3);
+        assert_eq!(taken(&admission, &globex(), Some("user:carol"), HERE), 5);
+        crate::gateway::policies::tests::save(&policies, &acme(), |policy| policy.limits.calls_of_caller = 50).await;
+        assert_eq!(taken(&admission, &acme(), Some("user:bob"), HERE), 5);
+    }
+
+    #[tokio::test]
     async fn a_network_is_an_ipv4_address_or_an_ipv6_64() {
         let bench = Bench::file();
         let admission = admission(&bench, Settings { per_network: 5, ..SETTINGS });
@@ -370,7 +424,7 @@ mod tests {
         assert_eq!(ask(Some("a")), (vec![policy, state("\"caller\";r=0;t=40")], Some(70)), "half of a window after this one");
         let policy = "ratelimit-policy: \"network\";q=50;w=60, \"tenant\";q=100;w=60".to_owned();
         assert_eq!(ask(None), (vec![policy, state("\"network\";r=47;t=40")], None));
-        let nothing = Admission::new([acme()], SETTINGS, (bench.store.clone(), bench.clock.clone()), &bench.shutdown);
+        let nothing = Admission::new([acme()], (SETTINGS, None), (bench.store.clone(), bench.clock.clone()), &bench.shutdown);
         assert_eq!(shown(nothing.admit(&acme(), Some("a"), HERE)), (Vec::new(), None));
     }
 

@@ -19,6 +19,7 @@ pub(in crate::gateway) use self::gate::{Gate, Place};
 pub(in crate::gateway) use self::retry::Budget;
 use crate::config::gateway::Api as Settings;
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::policies::Policies;
 use crate::gateway::store::Store;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -36,13 +37,18 @@ impl Pace {
     /// For these tenants; nothing was asked yet. Call it where a tokio runtime is running.
     pub(in crate::gateway) fn new(
         tenants: &[TenantId],
-        settings: Settings,
+        (settings, policies): (Settings, &Policies),
         (store, clock): (&Store, &Clock),
         shutdown: &Shutdown,
     ) -> Self {
         let tenants = || tenants.iter().cloned();
         Self {
-            admission: Admission::new(tenants(), settings.rate, (store.clone(), clock.clone()), shutdown),
+            admission: Admission::new(
+                tenants(),
+                (settings.rate, Some(policies.clone())),
+                (store.clone(), clock.clone()),
+                shutdown,
+            ),
             breakers: Breakers::new(tenants(), settings.breaker, clock),
             gate: Gate::new(tenants(), settings.gate),
             budget: Budget::new(tenants(), settings.retry, clock.clone()),

@@ -1,6 +1,6 @@
 //! A small portal behind a socket, with a browser that knows no more than cookies.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -59,7 +59,7 @@ pub(super) fn settings() -> Settings {
         copy_life: Duration::from_secs(1),
         copies: 1000,
         stream_check: Duration::from_secs(1),
-        per_user: BTreeMap::new(),
+        policies: None,
     }
 }
 

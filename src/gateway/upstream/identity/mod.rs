@@ -25,6 +25,7 @@ use crate::platform::secret::Secret;
 
 use super::credential::Credential;
 use super::error::{Kind, UpstreamError};
+use super::presence::Presence;
 use super::transport::{Repeat, Transport};
 
 use assertion::ClientKey;
@@ -141,6 +142,15 @@ impl IdentityProvider {
         let key = settings.client_key.as_ref().map(|pem| ClientKey::read(pem, &settings.client_key_id)).transpose()?;
         let (discovery, keys) = (Discovery::default(), Keys::default());
         Ok(Self(Arc::new(Inner { settings, clock, transport, discovery, keys, key })))
+    }
+
+    /// Whether the provider answers: its discovery document, or its userinfo for nobody where it has none.
+    pub(crate) async fn presence(&self) -> Presence {
+        let Inner { settings, transport, .. } = &*self.0;
+        let path = if settings.profile == Profile::Seed { "/oauth/userinfo" } else { "/.well-known/openid-configuration" };
+        let address = format!("{}{path}", settings.auth_url.trim_end_matches('/'));
+        let Ok(url) = Url::parse(&address) else { return Presence::Away };
+        Presence::of(&transport.answer(transport.request(Method::GET, url), Repeat::Never).await)
     }
 
     async fn endpoints(&self) -> Result<Arc<Endpoints>, IdentityError> {

@@ -4,6 +4,7 @@
 mod admin;
 mod body;
 mod form;
+mod operator;
 mod path;
 mod query;
 mod share_visitor;
@@ -13,6 +14,7 @@ mod upload;
 pub(in crate::gateway) use admin::Admin;
 pub(in crate::gateway) use body::JsonBody;
 pub(in crate::gateway) use form::{Form, Nothing, OpenForm};
+pub(in crate::gateway) use operator::Operator;
 pub(in crate::gateway) use path::Path;
 pub(in crate::gateway) use query::{Paging, Query};
 pub(in crate::gateway) use share_visitor::{AtDoor, ShareVisitor, grant_cookie};

@@ -1,6 +1,8 @@
 //! Extract, one service call, then a view or a redirect. Nothing else is decided here.
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod admin;
+pub(in crate::gateway) mod all_shares;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod assets;
@@ -17,8 +19,10 @@ pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod live;
 pub(in crate::gateway) mod new_share;
+pub(in crate::gateway) mod operator;
 pub(in crate::gateway) mod ops;
 pub(in crate::gateway) mod ownership;
+pub(in crate::gateway) mod policies;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
@@ -27,3 +31,4 @@ pub(in crate::gateway) mod signin;
 mod steps;
 pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod uploads;
+pub(in crate::gateway) mod users;

@@ -1,6 +1,7 @@
 //! The portal's pages, driven through the real routes and middleware against a programmable scanning service on a socket.
 
 mod accounts;
+mod administration;
 mod api_keys;
 mod bench;
 mod chains;

@@ -4,6 +4,8 @@
 pub(in crate::gateway) use askama::Template as View;
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod admin;
+pub(in crate::gateway) mod all_shares;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod chain_body;
@@ -25,8 +27,10 @@ pub(in crate::gateway) mod layout;
 pub(in crate::gateway) mod new_share;
 pub(in crate::gateway) mod notice;
 pub(in crate::gateway) mod one_share;
+pub(in crate::gateway) mod operator;
 pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod pager;
+pub(in crate::gateway) mod policies;
 pub(in crate::gateway) mod qr;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod settings;
@@ -39,6 +43,7 @@ pub(in crate::gateway) mod signin;
 pub(in crate::gateway) mod task;
 pub(in crate::gateway) mod task_tabs;
 pub(in crate::gateway) mod tasks;
+pub(in crate::gateway) mod users;
 pub(in crate::gateway) mod words;
 
 #[cfg(test)]
