@@ -5,6 +5,7 @@ pub(in crate::gateway) mod accounts;
 pub(in crate::gateway) mod api;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
+pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod authority;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod browsers;
@@ -28,6 +29,7 @@ pub(in crate::gateway) mod ownership;
 #[expect(unused_imports, reason = "the same")]
 pub(in crate::gateway) mod pace;
 pub(in crate::gateway) mod parts;
+mod refresher;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod revocation;
 pub(in crate::gateway) mod sessions;
@@ -64,6 +66,7 @@ pub(in crate::gateway) struct Services {
     pub(in crate::gateway) components: components::Components,
     pub(in crate::gateway) accounts: accounts::Accounts,
     pub(in crate::gateway) api_keys: api_keys::ApiKeys,
+    pub(in crate::gateway) audit_log: audit::AuditLog,
     pub(in crate::gateway) artifacts: artifacts::Artifacts,
     pub(in crate::gateway) authority: authority::Authority,
     pub(in crate::gateway) backchannel: backchannel::BackChannel,

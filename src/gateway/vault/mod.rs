@@ -4,6 +4,7 @@
 
 mod api_keys;
 mod copies;
+mod origins;
 mod records;
 mod server_keys;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 pub(in crate::gateway) mod api;
 mod assets;
+mod attachment;
 mod context;
 mod error;
 mod extract;
@@ -14,6 +15,7 @@ mod page;
 mod routes;
 pub(in crate::gateway) mod server;
 pub(in crate::gateway) mod site;
+mod spreadsheet;
 mod urls;
 mod views;
 

@@ -3,7 +3,7 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
+    accounts, api_keys, artifacts, assets, audit, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
     home, keys, launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
@@ -21,6 +21,7 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     shared(config);
     server_keys(config);
     issued_keys(config);
+    audit_log(config);
     own_and_all_sessions(config);
     description(config);
 }
@@ -78,6 +79,7 @@ fn shared(config: &mut ServiceConfig) {
 fn server_keys(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::KEYS).route(web::get().to(keys::list)).route(web::post().to(keys::add)))
+        .service(web::resource(urls::KEY).route(web::get().to(keys::one)))
         .service(web::resource(urls::KEY_TEST).route(web::post().to(keys::test)))
         .service(web::resource(urls::KEY_ACTIVATE).route(web::post().to(keys::activate)))
         .service(web::resource(urls::KEY_DEACTIVATE).route(web::post().to(keys::deactivate)))
@@ -89,6 +91,7 @@ fn issued_keys(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::API_KEYS).route(web::post().to(api_keys::create)))
         .service(web::resource(urls::API_KEYS_NEW).route(web::get().to(api_keys::new)))
+        .service(web::resource(urls::API_KEY).route(web::get().to(api_keys::one)))
         .service(
             web::resource(urls::API_KEY_ROTATE)
                 .route(web::get().to(api_keys::ask_rotate))
@@ -99,6 +102,14 @@ fn issued_keys(config: &mut ServiceConfig) {
                 .route(web::get().to(api_keys::ask_revoke))
                 .route(web::post().to(api_keys::revoke)),
         );
+}
+
+fn audit_log(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::AUDIT).route(web::get().to(audit::list)))
+        .service(web::resource(urls::AUDIT_CSV).route(web::get().to(audit::csv)))
+        .service(web::resource(urls::AUDIT_JSON).route(web::get().to(audit::json)))
+        .service(web::resource(urls::AUDIT_CHECK).route(web::post().to(audit::check)));
 }
 
 fn own_and_all_sessions(config: &mut ServiceConfig) {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -31,6 +31,12 @@ pub(crate) enum Grant {
 pub(crate) struct State {
     /// Who is signed in when the browser comes: claims of userinfo.
     pub(crate) person: Map<String, Value>,
+    /// It knows the browser: nobody is asked unless the portal wants it (`prompt=login`).
+    pub(crate) remembers: bool,
+    /// When the person was asked last, in seconds, as it tells (`auth_time`).
+    pub(crate) asked_at: u64,
+    /// Whether it tells that.
+    pub(crate) tells_when: bool,
     /// How long the token endpoint thinks.
     pub(crate) latency: Duration,
     /// How long userinfo thinks.
@@ -98,6 +104,9 @@ impl Provider {
         let issuer = format!("http://{}", listener.local_addr().unwrap());
         let state = State {
             person: person("7", "Dora", "administrator"),
+            remembers: false,
+            asked_at: 0,
+            tells_when: true,
             latency: Duration::ZERO,
             userinfo_latency: Duration::ZERO,
             on_code: Grant::Good,
@@ -204,6 +213,9 @@ impl Provider {
 
     fn authorize(&self, query: &BTreeMap<String, String>) -> Response<Full<Bytes>> {
         let mut state = self.state();
+        if !state.remembers || query.get("prompt").is_some_and(|prompt| prompt == "login") {
+            state.asked_at = now();
+        }
         state.count += 1;
         let code = format!("code-{}-{}", state.count, "c".repeat(24));
         if let Some(openid) = &mut state.openid {
@@ -287,7 +299,11 @@ impl Provider {
         let mut state = self.state();
         state.seen.userinfo += 1;
         let known = state.families.values().any(|family| !family.is_revoked && family.access.contains(access));
-        if known { json_answer(200, &Value::Object(state.person.clone())) } else { json_answer(401, &json!({})) }
+        let mut claims = state.person.clone();
+        if state.tells_when {
+            claims.insert("auth_time".to_owned(), state.asked_at.into());
+        }
+        if known { json_answer(200, &Value::Object(claims)) } else { json_answer(401, &json!({})) }
     }
 }
 
@@ -296,6 +312,11 @@ pub(crate) fn person(subject: &str, name: &str, role: &str) -> Map<String, Value
     let claims =
         json!({ "sub": subject, "name": name, "email": format!("{}@acme.example", name.to_lowercase()), "roles": [role] });
     claims.as_object().unwrap().clone()
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
 fn form(text: &str) -> BTreeMap<String, String> {

@@ -21,6 +21,7 @@ pub(in crate::gateway) fn settings() -> Settings {
         api_keys: 5,
         api_key_days: 365,
         api_key_networks: 20,
+        use_origins: 3,
         refusals_per_minute: NonZeroU32::MIN,
     }
 }

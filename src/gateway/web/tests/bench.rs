@@ -298,7 +298,7 @@ async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>)
     let (issuer, subject) = ("https://id.example".to_owned(), name.clone());
     let principal = Principal { tenant, issuer, subject, name: name.as_str().into(), email: "".into(), role };
     tokens.store(&login, &principal, &set).await.unwrap();
-    Portal::of(&request).sign_in(principal, login).unwrap();
+    Portal::of(&request).sign_in(principal, login, Some(issued_at)).unwrap();
     see_other("/shares")
 }
 

@@ -4,12 +4,15 @@
 pub(in crate::gateway) use askama::Template as View;
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod api_key;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
+pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod chain_body;
 pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod chart;
 pub(in crate::gateway) mod components;
+mod day_chart;
 pub(in crate::gateway) mod description;
 pub(in crate::gateway) mod diagnostics;
 pub(in crate::gateway) mod downloads;
