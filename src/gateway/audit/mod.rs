@@ -13,6 +13,8 @@ mod strangers;
 #[cfg(test)]
 mod tests;
 mod walk;
+#[cfg(test)]
+mod walk_tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;

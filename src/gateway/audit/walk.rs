@@ -31,13 +31,11 @@ enum Place {
 impl Chain {
     /// The `count` records below the number `before`, from the end where none is named.
     pub(super) async fn part(&self, tenant: &TenantId, before: Option<u64>, count: u64) -> Result<Part, Unavailable> {
-        let top = match before {
-            Some(before) => before.saturating_sub(1),
-            None => self.top(tenant).await?,
-        };
+        let end = self.top(tenant).await?;
+        let top = before.map_or(end, |before| before.saturating_sub(1).min(end));
         let last = top.saturating_sub(count);
         // When the one above was written says whether the first of these may have run out.
-        let above = if before.is_some() { self.place(tenant, top.saturating_add(1)).await? } else { Place::Empty };
+        let above = if top < end { self.place(tenant, top.saturating_add(1)).await? } else { Place::Empty };
         let mut due_at = before_of(&above);
         let numbers = stream::iter((last + 1..=top).rev().map(async |number| Ok((number, self.place(tenant, number).await?))));
         let mut places = numbers.buffered(AT_ONCE);

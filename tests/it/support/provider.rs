@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
-use super::openid::OpenId;
+use super::openid::{OpenId, now};
 use super::spawn;
 
 /// What the token endpoint does with a grant.
@@ -34,7 +34,7 @@ pub(crate) struct State {
     /// It knows the browser: nobody is asked unless the portal wants it (`prompt=login`).
     pub(crate) remembers: bool,
     /// When the person was asked last, in seconds, as it tells (`auth_time`).
-    pub(crate) asked_at: u64,
+    pub(crate) asked_at: i64,
     /// Whether it tells that.
     pub(crate) tells_when: bool,
     /// How long the token endpoint thinks.
@@ -312,11 +312,6 @@ pub(crate) fn person(subject: &str, name: &str, role: &str) -> Map<String, Value
     let claims =
         json!({ "sub": subject, "name": name, "email": format!("{}@acme.example", name.to_lowercase()), "roles": [role] });
     claims.as_object().unwrap().clone()
-}
-
-/// Seconds since 1970.
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
 fn form(text: &str) -> BTreeMap<String, String> {

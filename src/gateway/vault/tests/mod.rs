@@ -1,6 +1,7 @@
 //! Both kinds of keys on both backends, on one replica and on two.
 
 mod api_keys;
+mod origins;
 mod replicas;
 mod server_keys;
 

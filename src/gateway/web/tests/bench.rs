@@ -23,7 +23,7 @@ use crate::gateway::domain::audit::Event;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::services::Services;
+use crate::gateway::services::{Actor, Services};
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
 use crate::gateway::vault::ServerKeys;
 use crate::gateway::web::error::see_other;
@@ -239,6 +239,14 @@ impl Bench {
         self.fake.lock().unwrap().shares.insert(id.to_owned(), share);
         let (acme, ends) = (TenantId::parse("acme").unwrap(), self.clock.now().after(Duration::from_hours(24)));
         self.services.shares.note_ours(&acme, &id.parse().unwrap(), ends).await.unwrap();
+    }
+
+    /// An administrator of acme, for services that are asked without a request.
+    pub(super) fn actor(&self, name: &str) -> Actor {
+        let (issuer, subject) = ("https://id.example".to_owned(), name.to_owned());
+        let tenant = TenantId::parse("acme").unwrap();
+        let principal = Principal { tenant, issuer, subject, name: name.into(), email: "".into(), role: Role::Administrator };
+        Actor { principal, login: LoginId::new().unwrap(), request_id: "0".repeat(32) }
     }
 
     /// How often the service was asked for something whose path ends so.

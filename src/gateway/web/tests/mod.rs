@@ -2,6 +2,7 @@
 
 mod accounts;
 mod api_keys;
+mod audit;
 mod bench;
 mod chains;
 mod components;
@@ -19,3 +20,4 @@ mod scan_service;
 mod scans;
 mod share_page;
 mod shares;
+mod step_up;
