@@ -36,11 +36,24 @@ pub(in crate::gateway) struct Check {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::gateway) enum Found {
-    Whole { first: u64, last: u64 },
-    EndUnknown { first: u64, last: u64 },
-    Doubtful { first: u64, last: u64, number: u64 },
+    Whole {
+        first: u64,
+        last: u64,
+    },
+    EndUnknown {
+        first: u64,
+        last: u64,
+    },
+    Doubtful {
+        first: u64,
+        last: u64,
+        number: u64,
+    },
     Gone,
-    Broken { number: u64, how: String },
+    Broken {
+        number: u64,
+        how: String,
+    },
     /// The store did not answer.
     Unreadable,
 }

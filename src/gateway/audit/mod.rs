@@ -182,7 +182,12 @@ impl Audit {
 
     /// Begins to check the chain of a tenant in the background; `event` with the outcome behind its detail is written down when
     /// that is done. False when a check runs or has just ended.
-    pub(in crate::gateway) async fn check(&self, tenant: &TenantId, event: Event, shutdown: &Shutdown) -> Result<bool, Unavailable> {
+    pub(in crate::gateway) async fn check(
+        &self,
+        tenant: &TenantId,
+        event: Event,
+        shutdown: &Shutdown,
+    ) -> Result<bool, Unavailable> {
         let (audit, whose) = (self.clone(), tenant.clone());
         let told = move |found: &Found| {
             let detail = format!("{}_{}", event.detail, found.name());

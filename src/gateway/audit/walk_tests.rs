@@ -72,7 +72,8 @@ async fn a_check_is_told_to_everybody_and_runs_once_at_a_time(bench: Bench) {
     let shutdown = Shutdown::default();
     let begun = [audit.check(&acme(), asked(), &shutdown).await, other.check(&acme(), asked(), &shutdown).await];
     assert_eq!(begun.into_iter().filter(|begun| *begun == Ok(true)).count(), 1);
-    until("the end of the check", async || other.last_check(&acme()).await.unwrap().is_some_and(|check| check.ended.is_some())).await;
+    until("the end of the check", async || other.last_check(&acme()).await.unwrap().is_some_and(|check| check.ended.is_some()))
+        .await;
     let check = other.last_check(&acme()).await.unwrap().unwrap();
     assert_eq!(check.ended.unwrap().1, Found::Whole { first: 1, last: 5 });
     noted(&bench, 6).await;

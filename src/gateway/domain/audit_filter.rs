@@ -148,7 +148,13 @@ mod tests {
         let filter = AuditFilter::read(query).unwrap();
         assert_eq!((filter.query(None).as_str(), filter.query(Some(9))), (query, format!("{query}&before=9")));
         assert_eq!(AuditFilter::read("act=&result=&from=&x=1").unwrap(), AuditFilter::default());
-        for odd in ["act=steal", "result=maybe", "from=yesterday", "from=2026-11-02&to=2026-11-01", &format!("object={}", "x".repeat(2000))] {
+        for odd in [
+            "act=steal",
+            "result=maybe",
+            "from=yesterday",
+            "from=2026-11-02&to=2026-11-01",
+            &format!("object={}", "x".repeat(2000)),
+        ] {
             assert!(AuditFilter::read(odd).is_err(), "{odd}");
         }
     }
@@ -167,7 +173,9 @@ mod tests {
     fn each_field_lets_through_what_it_names_and_nothing_else() {
         let event = written(Deed::ApiKey, "refused_expired k1");
         let fits = |query: &str| AuditFilter::read(query).unwrap().fits(&event, Some(&Hostile::from("Alice")));
-        for yes in ["", "actor=aabb", "actor=alic", "act=api_key", "object=k1", "result=refused", "request=0123", "network=192.0.2.0/24"] {
+        for yes in
+            ["", "actor=aabb", "actor=alic", "act=api_key", "object=k1", "result=refused", "request=0123", "network=192.0.2.0/24"]
+        {
             assert!(fits(yes), "{yes}");
         }
         for no in ["actor=bbcc", "actor=bob", "act=sign_in", "object=k", "result=done", "request=012", "network=192.0.2.0"] {
@@ -179,7 +187,10 @@ mod tests {
     fn what_anybody_can_cause_is_hidden_unless_it_is_asked_for() {
         let refused = written(Deed::SignInRefused, "wrong_nonce");
         let hides = |query: &str| AuditFilter::read(query).unwrap().hides(&refused);
-        assert_eq!((hides(""), hides("all=1"), hides("act=sign_in_refused"), hides("act=cross_site")), (true, false, false, true));
+        assert_eq!(
+            (hides(""), hides("all=1"), hides("act=sign_in_refused"), hides("act=cross_site")),
+            (true, false, false, true)
+        );
         assert!(AuditFilter::default().hides(&written(Deed::LeftOut, "cross_site 3")));
         assert!(!AuditFilter::default().hides(&written(Deed::SignIn, "")));
     }

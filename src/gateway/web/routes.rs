@@ -3,8 +3,8 @@
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, api_keys, artifacts, assets, audit, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
-    home, keys, launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
+    accounts, api_keys, artifacts, assets, audit, backchannel, chains, components, description, diagnostics, drafts, findings,
+    groups, home, keys, launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
 };
 use super::urls;
 

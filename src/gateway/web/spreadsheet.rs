@@ -44,8 +44,23 @@ mod tests {
     #[test]
     fn no_cell_is_a_formula_and_what_is_none_stays_as_it_is() {
         for formula in [
-            "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\"=1", "' =1", "\u{a0}=1", "\u{ff1d}1", "\u{ff0b}1",
-            "\u{ff0d}1", "\u{ff20}A1", " \u{201c}=1", "\ttext",
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "  =1",
+            "\"=1",
+            "' =1",
+            "\u{a0}=1",
+            "\u{ff1d}1",
+            "\u{ff0b}1",
+            "\u{ff0d}1",
+            "\u{ff20}A1",
+            " \u{201c}=1",
+            "\ttext",
         ] {
             assert!(cell(formula).starts_with('\''), "{formula:?} became {:?}", cell(formula));
         }

@@ -47,7 +47,15 @@ async fn keys_are_shown_once(replicas: &Replicas) -> (Vec<String>, Vec<Answer>) 
     // The key is in the answer to the form, which nobody may keep, and in no other.
     let form = dora.get(&format!("{here}/admin/api-keys/new")).await;
     let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
-    let fields = [("csrf", &*csrf), ("once", &once), ("label", "build"), ("group", "read"), ("group", "scan"), ("days", "20"), ("networks", "")];
+    let fields = [
+        ("csrf", &*csrf),
+        ("once", &once),
+        ("label", "build"),
+        ("group", "read"),
+        ("group", "scan"),
+        ("days", "20"),
+        ("networks", ""),
+    ];
     let made = dora.post(&format!("{here}/admin/api-keys"), &fields).await;
     assert_eq!((made.status.as_u16(), made.header("cache-control")), (200, "no-store"));
     let first = made.by_id("api-key");
@@ -225,7 +233,10 @@ async fn the_log_is_read_whole_by_pages_and_as_files(replicas: Replicas) {
     let log = async |browser: &mut Browser, query: &str| -> Value {
         let file = browser.get(&format!("{there}/admin/audit.json{query}")).await;
         let name = file.header("content-disposition").to_owned();
-        assert!(name.starts_with("attachment; filename=\"audit-acme-20") && name.contains("filename*=UTF-8''audit-acme-20"), "{name}");
+        assert!(
+            name.starts_with("attachment; filename=\"audit-acme-20") && name.contains("filename*=UTF-8''audit-acme-20"),
+            "{name}"
+        );
         serde_json::from_slice(&file.bytes).unwrap()
     };
     let all = eventually("all events", async || {

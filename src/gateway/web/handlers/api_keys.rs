@@ -19,7 +19,11 @@ use crate::gateway::web::views::api_keys::{AlreadyMade, Made, NewKey, Rotate, us
 use crate::gateway::web::views::audit::KEY_EVENTS;
 use crate::platform::clock::Timestamp;
 
-pub(in crate::gateway) async fn new(page: Page, RecentAdmin(_): RecentAdmin, services: Data<Services>) -> Result<HttpResponse, WebError> {
+pub(in crate::gateway) async fn new(
+    page: Page,
+    RecentAdmin(_): RecentAdmin,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
     let bounds = services.api_keys.bounds();
     page.show(&NewKey::new(&page, bounds, &usual(bounds, ApiKeys::form()?), String::new()))
 }

@@ -130,11 +130,7 @@ fn sign_in(request: &HttpRequest, failure: &WebError) -> Option<String> {
     } else {
         page_before(request).into()
     };
-    Some(if address == urls::LOGIN {
-        urls::login(&back)
-    } else {
-        format!("{address}&{}", urls::pair("return_to", &back))
-    })
+    Some(if address == urls::LOGIN { urls::login(&back) } else { format!("{address}&{}", urls::pair("return_to", &back)) })
 }
 
 /// The page of ours a form was on, without script or memory: as the browser says.

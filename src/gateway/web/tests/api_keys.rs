@@ -229,7 +229,11 @@ async fn the_page_of_a_key_tells_who_uses_it_and_what_was_done_to_it() {
     let text = shown(&create(&portal, &mut alice, &csrf, &[("label", label), ("days", "20")]).await);
     let id = id(&mut alice, &portal).await;
     let quiet = alice.get(&portal, &format!("/admin/api-keys/{id}/revoke")).await;
-    assert!(quiet.body.contains("No call came with it in the last 7 days.") && !quiet.body.contains("It is in use"), "{}", quiet.body);
+    assert!(
+        quiet.body.contains("No call came with it in the last 7 days.") && !quiet.body.contains("It is in use"),
+        "{}",
+        quiet.body
+    );
     let key = bench.services.api_keys.verify(&acme(), &text, address(HERE)).await.unwrap();
     for (operation, from, times) in [("getTask", HERE, 3), ("createTask", "2001:db8:1::5", 1)] {
         for _ in 0..times {
@@ -241,8 +245,16 @@ async fn the_page_of_a_key_tells_who_uses_it_and_what_was_done_to_it() {
     page.is_clean();
     let end = &text.expose()[62..];
     for words in [
-        &format!("cdk_{id}_…{end}"), "Ends soon", "for 19 days more", "about 3 minutes ago", "About 4 calls of 2 operations from 2 networks",
-        "<code>getTask</code>", "<code>192.0.2.0/24</code>", "<code>2001:db8:1::/48</code>", "1 call in 30 days, on 1 day.", "Created",
+        &format!("cdk_{id}_…{end}"),
+        "Ends soon",
+        "for 19 days more",
+        "about 3 minutes ago",
+        "About 4 calls of 2 operations from 2 networks",
+        "<code>getTask</code>",
+        "<code>192.0.2.0/24</code>",
+        "<code>2001:db8:1::/48</code>",
+        "1 call in 30 days, on 1 day.",
+        "Created",
     ] {
         assert!(page.body.contains(words), "{words} in {}", page.body);
     }

@@ -28,7 +28,8 @@ async fn after_a_while_keys_are_shown_and_not_changed_until_the_next_sign_in() {
     assert!(form.body.contains(way) && form.body.contains("within the last 10 minutes"), "{}", form.body);
     let posts = ["/admin/api-keys", "/admin/keys", "/admin/keys/x/activate", "/admin/keys/x/deactivate", "/admin/keys/x/remove"];
     for path in posts {
-        let fields = [("csrf", csrf.as_str()), ("label", "typed"), ("key", GOOD_KEY), ("once", "0123456789abcdef"), ("days", "3")];
+        let fields =
+            [("csrf", csrf.as_str()), ("label", "typed"), ("key", GOOD_KEY), ("once", "0123456789abcdef"), ("days", "3")];
         let held = browser.post(&portal, path, &fields).await;
         held.is_clean();
         assert_eq!(held.status, 401, "{path}");

@@ -44,7 +44,13 @@ struct OriginRow {
 }
 
 impl Show {
-    pub(in crate::gateway) fn new(page: &Page, listed: &Listed, origins: &Origins, events: &Shown, shown: (u32, Timestamp)) -> Self {
+    pub(in crate::gateway) fn new(
+        page: &Page,
+        listed: &Listed,
+        origins: &Origins,
+        events: &Shown,
+        shown: (u32, Timestamp),
+    ) -> Self {
         let row = Row::of(listed, shown);
         Self {
             chrome: page.chrome(format!("API key {}", row.label), "keys"),
@@ -98,9 +104,7 @@ fn rows(origins: &Origins) -> Vec<OriginRow> {
 
 /// `About 340 calls of 3 operations from 2 networks`.
 fn words(origins: &Origins) -> String {
-    let different = |of: fn(&Origin) -> &String| {
-        origins.all.iter().map(of).collect::<BTreeSet<_>>().len() as u64
-    };
+    let different = |of: fn(&Origin) -> &String| origins.all.iter().map(of).collect::<BTreeSet<_>>().len() as u64;
     format!(
         "About {} of {} from {}",
         count(total(origins), "call", "calls"),
@@ -116,5 +120,6 @@ fn total(origins: &Origins) -> u64 {
 /// What has no row.
 fn others(origins: &Origins) -> Option<String> {
     let more = origins.all.iter().skip(ORIGINS).fold(origins.others, |sum, origin| sum.saturating_add(origin.count));
-    (more > 0).then(|| format!("{} more came from other operations or networks that are not listed.", count(more, "call", "calls")))
+    (more > 0)
+        .then(|| format!("{} more came from other operations or networks that are not listed.", count(more, "call", "calls")))
 }

@@ -92,13 +92,7 @@ struct CheckView {
 }
 
 impl List {
-    pub(in crate::gateway) fn new(
-        page: &Page,
-        filter: &AuditFilter,
-        before: Option<u64>,
-        shown: &Shown,
-        now: Timestamp,
-    ) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, filter: &AuditFilter, before: Option<u64>, shown: &Shown, now: Timestamp) -> Self {
         let rows: Vec<Row> = shown.lines.iter().map(|line| Row::of(line, shown, filter)).collect();
         let title = if before.is_some() { "Audit, older events" } else { "Audit" };
         let query = filter.query(None);
@@ -109,7 +103,9 @@ impl List {
             caption: format!("{}, newest first", count(rows.len() as u64, "event", "events")),
             rows,
             typed: Typed::of(filter),
-            acts: Deed::ALL.map(|deed| Choice { value: deed.name(), word: act(deed), selected: filter.deed == Some(deed) }).into(),
+            acts: Deed::ALL
+                .map(|deed| Choice { value: deed.name(), word: act(deed), selected: filter.deed == Some(deed) })
+                .into(),
             results: Outcome::ALL
                 .map(|one| Choice { value: one.name(), word: outcome(one).to_owned(), selected: filter.outcome == Some(one) })
                 .into(),
@@ -172,7 +168,11 @@ impl Row {
             object: Hostile::from(object.clone()).short(60),
             outcome: outcome(event.outcome()),
             is_refused: event.outcome() == Outcome::Refused,
-            network_href: if network.is_empty() { String::new() } else { narrowed(&|filter| filter.network.clone_from(&network)) },
+            network_href: if network.is_empty() {
+                String::new()
+            } else {
+                narrowed(&|filter| filter.network.clone_from(&network))
+            },
             network: network.clone(),
             request: text(&event.request_id),
         }
@@ -256,12 +256,17 @@ const fn outcome(outcome: Outcome) -> &'static str {
 }
 
 fn missing(first: u64, last: u64, how: &str) -> String {
-    if first == last { format!("Event {first} should be here: {how}.") } else { format!("Events {first} to {last} should be here: {how}.") }
+    if first == last {
+        format!("Event {first} should be here: {how}.")
+    } else {
+        format!("Events {first} to {last} should be here: {how}.")
+    }
 }
 
 fn left_out(shown: &Shown) -> Option<String> {
     let total: u64 = shown.left_out.values().sum();
-    let each: Vec<String> = shown.left_out.iter().map(|(name, number)| format!("{} {}", sentence(name), grouped(*number))).collect();
+    let each: Vec<String> =
+        shown.left_out.iter().map(|(name, number)| format!("{} {}", sentence(name), grouped(*number))).collect();
     let events = count(total, "event", "events");
     (total > 0).then(|| format!("{events} that anybody can cause without an account are left out: {}.", each.join(", ")))
 }

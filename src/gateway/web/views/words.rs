@@ -192,8 +192,14 @@ mod tests {
     #[test]
     fn what_was_is_told_roughly_and_what_is_left_to_the_minute() {
         let at = |seconds: i64| ago(Timestamp(0), Timestamp(seconds * 1000));
-        assert_eq!((at(59), at(60), at(200)), ("less than a minute ago".into(), "about 1 minute ago".into(), "about 3 minutes ago".into()));
-        assert_eq!((at(3600), at(47 * 3600), at(72 * 3600)), ("about 1 hour ago".into(), "about 47 hours ago".into(), "about 3 days ago".into()));
+        assert_eq!(
+            (at(59), at(60), at(200)),
+            ("less than a minute ago".into(), "about 1 minute ago".into(), "about 3 minutes ago".into())
+        );
+        assert_eq!(
+            (at(3600), at(47 * 3600), at(72 * 3600)),
+            ("about 1 hour ago".into(), "about 47 hours ago".into(), "about 3 days ago".into())
+        );
         assert_eq!(ago(Timestamp(5000), Timestamp(0)), "less than a minute ago", "clocks differ");
         let left = |minutes: u64| left(Duration::from_mins(minutes));
         assert_eq!((left(1), left(60), left(1439)), ("1 minute".into(), "1 hour".into(), "23 hours and 59 minutes".into()));
