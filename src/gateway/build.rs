@@ -212,11 +212,12 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
+    let times = ((*clock).clone(), (*shutdown).clone());
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         api_keys: ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault),
         artifacts: Artifacts::new(drafts.clone()),
-        audit_log: audit_log(base),
+        audit_log: AuditLog::new((audit.clone(), sessions.clone()), times, settings.audit.looked_through),
         authority: Authority::new(credentials.clone(), sessions.clone(), audit.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
@@ -248,11 +249,6 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     }
 }
 
-fn audit_log(base: &Base<'_>) -> AuditLog {
-    let read = (base.audit.clone(), base.sessions.clone());
-    AuditLog::new(read, base.clock.clone(), base.shutdown.clone(), base.settings.audit.looked_through)
-}
-
 fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, default_lifetime: Duration) -> SignIn {
     let Base { settings, clock, shutdown, store, ring, directory, audit, sessions, .. } = base;
     let flow = Duration::from_secs(settings.session.flow_minutes * 60);
@@ -268,7 +264,7 @@ fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, 
         audit: audit.clone(),
         default_lifetime,
         per_minute: settings.limits.sign_ins_per_minute,
-        step_up: step_up(settings),
+        step_up: Duration::from_secs(settings.session.step_up_minutes * 60),
     }
 }
 
@@ -302,7 +298,7 @@ fn sessions(
         cookie: CookieSettings { secure: name.starts_with("__Host-"), name },
         idle: Duration::from_secs(settings.session.idle_minutes * 60),
         absolute: absolute(settings),
-        step_up: step_up(settings),
+        step_up: Duration::from_secs(settings.session.step_up_minutes * 60),
         extend_every: Duration::from_secs(settings.session.extend_seconds),
         copy_life: Duration::from_millis(settings.session.copy_ms),
         copies: settings.session.copies,
@@ -311,10 +307,6 @@ fn sessions(
     };
     let made = Sessions::new(store.clone(), Arc::clone(ring), clock.clone(), audit.clone(), own, shutdown);
     made.map_err(|error| StartError::Settings(error.to_string()))
-}
-
-const fn step_up(settings: &Settings) -> Duration {
-    Duration::from_secs(settings.session.step_up_minutes * 60)
 }
 
 const fn absolute(settings: &Settings) -> Duration {

@@ -85,7 +85,7 @@ async function rotatedAndRevoked(page, portal, first) {
   const second = await page.locator('#api-key').textContent();
   for (const key of [first, second]) assert.equal((await ask(portal, key)).status, 200, 'both work while they overlap');
   await page.goto(`${portal}/admin/keys`);
-  await page.getByText(/The text before it works until .*, for (24 hours|23 hours and \d+ minutes?) more/).waitFor();
+  await page.getByText(/The text before it works until .*, for (1 day|23 hours and \d+ minutes?) more/).waitFor();
   await look(page, 'keys-overlap', watch, { folder });
   await page.getByRole('link', { name: 'Build server', exact: true }).first().click();
   await page.getByText(/still works for/).waitFor();

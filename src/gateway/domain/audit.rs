@@ -115,10 +115,7 @@ impl Outcome {
 
     /// As it stands in addresses and exports.
     pub(in crate::gateway) const fn name(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Refused => "refused",
-        }
+        if matches!(self, Self::Done) { "done" } else { "refused" }
     }
 }
 

@@ -85,7 +85,11 @@ struct Progress {
 
 impl AuditLog {
     /// `most`: records that one page looks through.
-    pub(in crate::gateway) fn new((audit, sessions): (Audit, Sessions), clock: Clock, shutdown: Shutdown, most: usize) -> Self {
+    pub(in crate::gateway) fn new(
+        (audit, sessions): (Audit, Sessions),
+        (clock, shutdown): (Clock, Shutdown),
+        most: usize,
+    ) -> Self {
         Self { audit, sessions, clock, shutdown, files: Arc::new(Semaphore::new(FILES)), most }
     }
 

@@ -15,7 +15,8 @@ use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Admin, Form, Nothing, Query};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::gateway::web::views::audit::{File, List};
+use crate::gateway::web::views::audit::List;
+use crate::gateway::web::views::audit_file::File;
 
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Below {

@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use askama::Template;
 
 use super::api_keys::Row;
-use super::audit::KeyEvent;
+use super::audit::{KeyEvent, whole_log};
 use super::day_chart::DayChart;
 use super::layout::Chrome;
 use super::pager::grouped;
 use super::words::count;
-use crate::gateway::domain::audit_filter::AuditFilter;
 use crate::gateway::domain::uses::{Origin, Origins};
 use crate::gateway::services::api_keys::Listed;
 use crate::gateway::services::audit::Shown;
@@ -59,7 +58,7 @@ impl Show {
             origins_words: words(origins),
             other_origins: others(origins),
             events: KeyEvent::all(events),
-            log: urls::audit(&AuditFilter { object: listed.key.id.clone(), ..AuditFilter::default() }.query(None)),
+            log: whole_log(&listed.key.id, listed.key.created_at),
             list: urls::KEYS,
             row,
         }

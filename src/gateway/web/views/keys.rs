@@ -3,11 +3,10 @@
 use askama::Template;
 
 use super::api_keys;
-use super::audit::KeyEvent;
+use super::audit::{KeyEvent, whole_log};
 use super::day_chart::DayChart;
 use super::layout::Chrome;
 use super::words::{When, ago, count};
-use crate::gateway::domain::audit_filter::AuditFilter;
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::uses::Uses;
 use crate::gateway::services::api_keys::{Listed, ending};
@@ -180,7 +179,7 @@ impl Show {
             row,
             chart: DayChart::new(uses, shown.0, shown.1),
             events: KeyEvent::all(events),
-            log: urls::audit(&AuditFilter { object: id.to_owned(), ..AuditFilter::default() }.query(None)),
+            log: whole_log(id, key.created_at),
             list: urls::KEYS,
         })
     }

@@ -8,6 +8,7 @@ pub(in crate::gateway) mod api_key;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod audit;
+pub(in crate::gateway) mod audit_file;
 pub(in crate::gateway) mod chain_body;
 pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod chart;
