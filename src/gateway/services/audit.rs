@@ -78,8 +78,9 @@ struct Progress {
     filter: AuditFilter,
     range: (Timestamp, Timestamp),
     names: Names,
-    /// Where it goes on; `None` when it is whole.
-    at: Option<Option<u64>>,
+    /// Below this number it goes on; `None` at the beginning.
+    before: Option<u64>,
+    is_whole: bool,
     _place: OwnedSemaphorePermit,
 }
 
@@ -206,7 +207,16 @@ impl AuditLog {
         self.note(actor, network, what);
         let range = filter.range(self.clock.now());
         let tenant = actor.principal.tenant.clone();
-        let begun = Progress { log: self.clone(), tenant, filter, range, names: Names::new(), at: Some(None), _place: place };
+        let begun = Progress {
+            log: self.clone(),
+            tenant,
+            filter,
+            range,
+            names: Names::new(),
+            before: None,
+            is_whole: false,
+            _place: place,
+        };
         Ok(stream::try_unfold(begun, Progress::next))
     }
 
@@ -228,14 +238,16 @@ impl AuditLog {
 
 impl Progress {
     async fn next(mut self) -> Result<Option<(Lines, Self)>, Error> {
-        let Some(at) = self.at else { return Ok(None) };
-        let part = self.log.audit.part(&self.tenant, at, CHUNK).await?;
-        self.at = part.next.map(Some);
+        if self.is_whole {
+            return Ok(None);
+        }
+        let part = self.log.audit.part(&self.tenant, self.before, CHUNK).await?;
+        (self.before, self.is_whole) = (part.next, part.next.is_none());
         let mut lines = Lines::new();
         let mut shown = Shown { names: std::mem::take(&mut self.names), ..Shown::default() };
         for line in part.lines {
             if is_before(&line, self.range.0) {
-                self.at = None;
+                self.is_whole = true;
                 break;
             }
             if self.log.fits(&self.tenant, (&self.filter, self.range), &line, &mut shown).await? {

@@ -39,7 +39,7 @@ pub(in crate::gateway) struct List {
     csv: String,
     json: String,
     check: CheckView,
-    list: &'static str,
+    log: &'static str,
     usual_days: u64,
 }
 
@@ -114,7 +114,7 @@ impl List {
             csv: urls::with_query(urls::AUDIT_CSV.to_owned(), &query),
             json: urls::with_query(urls::AUDIT_JSON.to_owned(), &query),
             check: CheckView::of(shown.check.as_ref(), now),
-            list: urls::AUDIT,
+            log: urls::AUDIT,
             usual_days: USUAL_DAYS,
         }
     }
