@@ -81,6 +81,8 @@ pub struct Session {
     pub cookie_name: String,
     pub idle_minutes: u64,
     pub absolute_hours: u64,
+    /// Changes of keys need a person who showed at most this long ago who they are.
+    pub step_up_minutes: u64,
     /// A session in use is given more time, and seen, at most this often.
     pub extend_seconds: u64,
     /// How long a session that was read is believed without looking again; 0 looks each time.
@@ -146,6 +148,8 @@ pub struct Audit {
     pub strangers_per_minute: NonZeroU32,
     /// The same for a day.
     pub strangers_per_day: NonZeroU32,
+    /// Records that one page of the audit log looks through at most.
+    pub looked_through: usize,
     /// Records that are sealed anew in a minute after a change of the sealing key.
     pub resealed_per_minute: NonZeroU32,
 }
@@ -167,6 +171,8 @@ pub struct Vault {
     pub api_key_days: u32,
     /// Networks that one API key may be bound to.
     pub api_key_networks: usize,
+    /// Pairs of operation and network that are told apart for one API key and day.
+    pub use_origins: usize,
     /// Refused API keys that are written down for each tenant and minute.
     pub refusals_per_minute: NonZeroU32,
 }

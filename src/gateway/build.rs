@@ -19,6 +19,7 @@ use super::services::accounts::Accounts;
 use super::services::api::{Api, OwnShares, ProxySettings};
 use super::services::api_keys::ApiKeys;
 use super::services::artifacts::Artifacts;
+use super::services::audit::AuditLog;
 use super::services::authority::Authority;
 use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
@@ -130,8 +131,8 @@ impl<'a> Base<'a> {
             cache,
             pace: self.pace(),
             own_shares: OwnShares {
-                ledger: Ledger::new(self.store.clone(), Arc::clone(&self.ring), self.clock.clone()),
-                policies: SharePolicies::new(self.policies.clone()),
+                ledger: services.shares.ledger.clone(),
+                policies: services.shares.policies.clone(),
                 audit: self.audit.clone(),
                 clock: self.clock.clone(),
             },
@@ -226,18 +227,19 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
-    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
     let share_policies = SharePolicies::new(policies.clone());
     let api_keys = ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault);
     let keys = Keys::new(credentials.clone(), vault.clone(), audit.clone());
     let health = Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() };
-    let shared = (credentials.clone(), ledger.clone(), share_policies.clone());
-    let administration = administration::services(base, shared, (health.clone(), keys.clone(), api_keys.clone()));
+    let shared = (credentials.clone(), ledger, share_policies);
+    let administration = administration::services(base, shared.clone(), (health.clone(), keys.clone(), api_keys.clone()));
+    let times = ((*clock).clone(), (*shutdown).clone());
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         api_keys,
         artifacts: Artifacts::new(drafts.clone()),
-        authority: Authority::new(credentials.clone(), sessions.clone()),
+        audit_log: AuditLog::new((audit.clone(), sessions.clone()), times.clone(), settings.audit.looked_through),
+        authority: Authority::new(credentials.clone(), sessions.clone(), audit.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
             sessions: sessions.clone(),
@@ -261,25 +263,29 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone()),
         share_pages: SharePages::new(
-            credentials.clone(),
-            (ledger.clone(), share_policies.clone()),
+            shared.0.clone(),
+            (shared.1.clone(), shared.2.clone()),
             audit.clone(),
-            (*clock).clone(),
-            (*shutdown).clone(),
+            times.0.clone(),
+            times.1.clone(),
         ),
-        shares: Shares {
-            credentials: credentials.clone(),
-            vault: vault.clone(),
-            store: store.clone(),
-            ledger,
-            policies: share_policies,
-            audit: audit.clone(),
-            clock: (*clock).clone(),
-        },
+        shares: shares(base, shared),
         signin: signin(base, (tokens, provider_sessions), administration.users.clone(), refresh.default_lifetime),
         administration,
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),
+    }
+}
+
+fn shares(base: &Base<'_>, (credentials, ledger, policies): (Credentials, Ledger, SharePolicies)) -> Shares {
+    Shares {
+        credentials,
+        vault: base.vault.clone(),
+        store: base.store.clone(),
+        ledger,
+        policies,
+        audit: base.audit.clone(),
+        clock: base.clock.clone(),
     }
 }
 
@@ -304,6 +310,7 @@ fn signin(
         users,
         default_lifetime,
         per_minute: settings.limits.sign_ins_per_minute,
+        step_up: Duration::from_secs(settings.session.step_up_minutes * 60),
     }
 }
 
@@ -336,6 +343,7 @@ fn sessions(
         cookie: CookieSettings { secure: name.starts_with("__Host-"), name },
         idle: Duration::from_secs(settings.session.idle_minutes * 60),
         absolute: absolute(settings),
+        step_up: Duration::from_secs(settings.session.step_up_minutes * 60),
         extend_every: Duration::from_secs(settings.session.extend_seconds),
         copy_life: Duration::from_millis(settings.session.copy_ms),
         copies: settings.session.copies,

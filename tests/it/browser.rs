@@ -78,6 +78,11 @@ fn administration_is_used_in_a_browser_and_every_page_is_accessible() {
 }
 
 #[test]
+fn keys_and_the_audit_log_stay_in_the_hands_of_administrators_in_a_browser() {
+    run("control.mjs", &[BINARY]);
+}
+
+#[test]
 fn a_remote_browser_signs_in_twice_and_refuses_what_it_must() {
     run("remote.mjs", &[BINARY]);
 }

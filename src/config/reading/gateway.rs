@@ -75,6 +75,7 @@ fn session(section: &mut Section<'_>) -> Session {
         cookie_name: section.checked("cookie_name", "a cookie name such as __Host-cardea", checks::cookie_name),
         idle_minutes: section.number("idle_minutes", 1..=43_200),
         absolute_hours: section.number("absolute_hours", 1..=720),
+        step_up_minutes: section.number("step_up_minutes", 1..=43_200),
         extend_seconds: section.number("extend_seconds", 0..=3600),
         copy_ms: section.number("copy_ms", 0..=1000),
         copies: section.number("copies", 1..=1_000_000),
@@ -100,6 +101,7 @@ fn audit(section: &mut Section<'_>) -> Audit {
         waiting: section.number("waiting", 1..=1_000_000),
         strangers_per_minute: NonZeroU32::new(section.number("strangers_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
         strangers_per_day: NonZeroU32::new(section.number("strangers_per_day", 1..=10_000_000)).unwrap_or(NonZeroU32::MIN),
+        looked_through: section.number("looked_through", 100..=1_000_000),
         resealed_per_minute: NonZeroU32::new(section.number("resealed_per_minute", 1..=1_000_000)).unwrap_or(NonZeroU32::MIN),
     }
 }
@@ -113,6 +115,7 @@ fn vault(section: &mut Section<'_>) -> Vault {
         api_keys: section.number("api_keys", 1..=10_000),
         api_key_days: section.number("api_key_days", 1..=3660),
         api_key_networks: section.number("api_key_networks", 1..=1000),
+        use_origins: section.number("use_origins", 1..=10_000),
         refusals_per_minute: NonZeroU32::new(section.number("refusals_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
     }
 }

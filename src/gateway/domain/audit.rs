@@ -41,6 +41,10 @@ pub(in crate::gateway) enum Deed {
     SharesEnded,
     /// Somebody who runs the platform looked at this company's policy and counts.
     OperatorLooked,
+    /// A change that needs a recent sign-in was held back until the person signs in once more.
+    StepUp,
+    /// The audit trail was exported or checked; the detail says which and what came of it.
+    AuditTrail,
     /// Another sealing key seals from now on, or records were sealed anew.
     KeyRotation,
     /// Events of strangers that were not written down one by one; the detail counts them by name.
@@ -49,7 +53,7 @@ pub(in crate::gateway) enum Deed {
 
 impl Deed {
     /// Every one.
-    pub(in crate::gateway) const ALL: [Self; 18] = [
+    pub(in crate::gateway) const ALL: [Self; 20] = [
         Self::SignIn,
         Self::SignInRefused,
         Self::Refresh,
@@ -66,9 +70,16 @@ impl Deed {
         Self::UserAccess,
         Self::SharesEnded,
         Self::OperatorLooked,
+        Self::StepUp,
+        Self::AuditTrail,
         Self::KeyRotation,
         Self::LeftOut,
     ];
+
+    /// The one of this name.
+    pub(in crate::gateway) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|deed| deed.name() == name)
+    }
 
     /// The name it is written by.
     pub(in crate::gateway) const fn name(self) -> &'static str {
@@ -89,6 +100,8 @@ impl Deed {
             Self::UserAccess => "user_access",
             Self::SharesEnded => "shares_ended",
             Self::OperatorLooked => "operator_looked",
+            Self::StepUp => "step_up",
+            Self::AuditTrail => "audit_trail",
             Self::KeyRotation => "key_rotation",
             Self::LeftOut => "left_out",
         }
@@ -111,9 +124,27 @@ impl Deed {
             | Self::UserAccess
             | Self::SharesEnded
             | Self::OperatorLooked
+            | Self::StepUp
+            | Self::AuditTrail
             | Self::KeyRotation
             | Self::LeftOut => false,
         }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Outcome {
+    Done,
+    Refused,
+}
+
+impl Outcome {
+    pub(in crate::gateway) const ALL: [Self; 2] = [Self::Done, Self::Refused];
+
+    /// As it stands in addresses and exports.
+    pub(in crate::gateway) const fn name(self) -> &'static str {
+        if matches!(self, Self::Done) { "done" } else { "refused" }
     }
 }
 
@@ -121,7 +152,8 @@ impl Deed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::gateway) struct Event {
     pub(in crate::gateway) deed: Deed,
-    /// Outcome or reason in one or a few words of ours, e.g. `wrong_nonce`; never text from outside.
+    /// Outcome or reason in one word of ours, e.g. `wrong_nonce`; where it was done to something, its public id follows after a
+    /// blank. Never text from outside.
     pub(in crate::gateway) detail: String,
     /// Who did it: [`Principal::key`](super::principal::Principal::key).
     pub(in crate::gateway) user: Option<String>,
@@ -136,6 +168,23 @@ impl Event {
     /// An event of which nothing else is known yet.
     pub(in crate::gateway) fn new(deed: Deed, detail: &str) -> Self {
         Self { deed, detail: detail.to_owned(), user: None, session: None, network: None, request_id: None }
+    }
+
+    /// What was done in particular: the detail without the object.
+    pub(in crate::gateway) fn what(&self) -> &str {
+        self.object().map_or(&self.detail, |_| self.detail.split(' ').next().unwrap_or_default())
+    }
+
+    /// The public id of what it was done to, where that is told.
+    pub(in crate::gateway) fn object(&self) -> Option<&str> {
+        let (_, object) = self.detail.split_once(' ').filter(|_| self.deed != Deed::LeftOut)?;
+        Some(object).filter(|object| !object.contains([' ', ',']))
+    }
+
+    /// Whether it was done, or somebody was kept from it.
+    pub(in crate::gateway) fn outcome(&self) -> Outcome {
+        let refused = matches!(self.deed, Deed::SignInRefused | Deed::TenantMismatch | Deed::CrossSite | Deed::StepUp);
+        if refused || self.detail.starts_with("refused") { Outcome::Refused } else { Outcome::Done }
     }
 
     /// The same, done by this user in this session.

@@ -4,6 +4,7 @@ pub(in crate::gateway) mod account;
 pub(in crate::gateway) mod api_key;
 pub(in crate::gateway) mod api_path;
 pub(in crate::gateway) mod audit;
+pub(in crate::gateway) mod audit_filter;
 pub(in crate::gateway) mod branding;
 pub(in crate::gateway) mod browser;
 pub(in crate::gateway) mod chain;

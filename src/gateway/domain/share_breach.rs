@@ -56,6 +56,7 @@ mod tests {
             made: NOW,
             ends: days.map(|days| NOW.after(Duration::from_hours(24 * days))),
             needs_code: true,
+            check: None,
             most_views: Some(5),
             views: 0,
             last_opened: None,

@@ -6,6 +6,7 @@ pub(in crate::gateway) mod all_shares;
 pub(in crate::gateway) mod api;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
+pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod authority;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod browsers;
@@ -28,7 +29,6 @@ pub(in crate::gateway) mod live;
 pub(in crate::gateway) mod operator;
 pub(in crate::gateway) mod overview;
 pub(in crate::gateway) mod ownership;
-#[expect(unused_imports, reason = "the same")]
 pub(in crate::gateway) mod pace;
 pub(in crate::gateway) mod parts;
 pub(in crate::gateway) mod policies;
@@ -83,6 +83,7 @@ pub(in crate::gateway) struct Services {
     pub(in crate::gateway) accounts: accounts::Accounts,
     pub(in crate::gateway) administration: Administration,
     pub(in crate::gateway) api_keys: api_keys::ApiKeys,
+    pub(in crate::gateway) audit_log: audit::AuditLog,
     pub(in crate::gateway) artifacts: artifacts::Artifacts,
     pub(in crate::gateway) authority: authority::Authority,
     pub(in crate::gateway) backchannel: backchannel::BackChannel,

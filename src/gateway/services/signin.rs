@@ -23,7 +23,7 @@ use crate::gateway::session::{
 };
 use crate::gateway::store::{Key, Store};
 use crate::gateway::upstream::identity::{IdentityError, SignIn as Ask, Tokens as IssuedTokens};
-use crate::platform::clock::Clock;
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::sha256;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -56,6 +56,8 @@ pub(in crate::gateway) struct SignIn {
     pub(in crate::gateway) default_lifetime: Duration,
     /// Sign-ins begun per network and minute.
     pub(in crate::gateway) per_minute: u64,
+    /// How long a person counts as having shown who they are.
+    pub(in crate::gateway) step_up: Duration,
 }
 
 /// Whose sign-in it is and from where.
@@ -81,9 +83,26 @@ pub(in crate::gateway) struct Answer {
 /// How a callback ended.
 pub(in crate::gateway) enum Completed {
     /// A session may start; its tokens are stored under `login`.
-    New { principal: Principal, login: LoginId, return_to: ReturnTo },
+    New { principal: Principal, login: LoginId, return_to: ReturnTo, proof: Proof },
     /// The same callback again: with a live session, go on to the target.
     Again(ReturnTo),
+}
+
+/// What a sign-in says of the person being there.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gateway) struct Proof {
+    /// The provider was told to ask, whomever it knew.
+    asked: bool,
+    /// When the person showed who they are: as the provider says, else now where it was told to ask. A provider that knew the
+    /// browser may have asked nobody, so a sign-in alone proves nothing.
+    pub(in crate::gateway) at: Option<Timestamp>,
+}
+
+impl Proof {
+    fn of(asked: bool, asked_at: Option<i64>, now: Timestamp) -> Self {
+        let told = asked_at.map(|seconds| Timestamp(seconds.saturating_mul(1000)).min(now));
+        Self { asked, at: told.or(asked.then_some(now)) }
+    }
 }
 
 /// A sign-in that came to nothing, and where it was to lead as far as that is known.
@@ -159,7 +178,7 @@ impl SignIn {
         if count.value > self.per_minute {
             return Err(Error::Busy { retry_after: count.resets_in.as_secs().max(1) }.into());
         }
-        let begun = self.flows.begin(place.tenant, place.binding, return_to).await.map_err(Error::from)?;
+        let begun = self.flows.begin(place.tenant, place.binding, (return_to, again)).await.map_err(Error::from)?;
         let challenge = URL_SAFE_NO_PAD.encode(sha256(begun.verifier.expose().as_bytes()));
         let ask = Ask {
             state: begun.state.expose(),
@@ -167,6 +186,7 @@ impl SignIn {
             nonce: begun.nonce.expose(),
             redirect_uri: &redirect_uri(place.origin),
             again,
+            max_age: self.step_up,
         };
         let address = provider.authorize_url(ask).await.map_err(provider_error)?;
         Ok((address, begun))
@@ -178,8 +198,9 @@ impl SignIn {
         let (tenant, network, request_id) = (place.tenant, place.network, place.request_id);
         let outcome = self.take_up(place, answer).await;
         let (word, event) = match &outcome {
-            Ok(Completed::New { principal, login, .. }) => {
-                ("signed_in", Some(Event::new(Deed::SignIn, "").by(&principal.key(), &login.public())))
+            Ok(Completed::New { principal, login, proof, .. }) => {
+                let detail = if proof.asked { "asked" } else { "" };
+                ("signed_in", Some(Event::new(Deed::SignIn, detail).by(&principal.key(), &login.public())))
             }
             Ok(Completed::Again(_)) => ("again", None),
             Err(Failed { why: why @ SignInError::OtherTenant, .. }) => {
@@ -243,7 +264,8 @@ impl SignIn {
                 return Err(SignInError::Stale);
             }
         }
-        Ok(Completed::New { principal, login, return_to: flow.return_to })
+        let proof = Proof::of(flow.asks, identity.asked_at, now);
+        Ok(Completed::New { principal, login, return_to: flow.return_to, proof })
     }
 
     /// Who the tokens belong to. What the provider says counts in all sessions of that person: changed claims go there, and who

@@ -60,6 +60,8 @@ pub(in crate::gateway) struct Settings {
     pub(in crate::gateway) idle: Duration,
     /// A session ends this long after its sign-in, however much it is used.
     pub(in crate::gateway) absolute: Duration,
+    /// Changes of keys need a person who showed who they are at most this long ago.
+    pub(in crate::gateway) step_up: Duration,
     /// A session in use is given more time, and seen, at most this often.
     pub(in crate::gateway) extend_every: Duration,
     /// How long a session that was read is believed without looking again, at most a second; zero looks each time.

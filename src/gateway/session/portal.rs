@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::{Ready, ready};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use actix_session::{Session, SessionExt as _};
 use actix_web::dev::Payload;
@@ -39,6 +40,10 @@ pub(in crate::gateway) struct SignedIn {
     generation: u64,
     #[serde(skip)]
     key: Once,
+    /// When the person showed the provider last who they are, as far as that is known; a sign-in that the provider gave because
+    /// it knew the browser does not count.
+    #[serde(default)]
+    proved_at: Option<Timestamp>,
 }
 
 /// [`Principal::key`], made when it is first asked for; says nothing that the principal does not.
@@ -118,13 +123,20 @@ impl Portal {
 
     /// Starts a session with a new handle and a new anti-forgery token. One that the browser presented ends, with its
     /// tokens. It is written, and the cookie set, when the request ends; the tokens of `login` must be stored by then.
+    /// `proved_at`: when the person showed who they are, `None` where nobody knows.
     ///
     /// # Errors
     /// Without randomness, and when the request is for another tenant than the principal's, nobody is signed in.
-    pub(in crate::gateway) fn sign_in(&self, principal: Principal, login: LoginId) -> Result<SignedIn, NotSignedIn> {
+    pub(in crate::gateway) fn sign_in(
+        &self,
+        principal: Principal,
+        login: LoginId,
+        proved_at: Option<Timestamp>,
+    ) -> Result<SignedIn, NotSignedIn> {
         let scope = self.scope.as_ref().filter(|scope| scope.tenant.as_ref() == Some(&principal.tenant)).ok_or(NotSignedIn)?;
         let csrf = random::token().map_err(|_| NotSignedIn)?;
-        let signed_in = SignedIn { principal, login, csrf, started_at: scope.now, generation: 0, key: Once::default() };
+        let signed_in =
+            SignedIn { principal, login, csrf, started_at: scope.now, generation: 0, proved_at, key: Once::default() };
         scope.leave.set(Leave::NewSignIn);
         self.session.clear();
         self.session.insert(SIGNED_IN, &signed_in).map_err(|_| NotSignedIn)?;
@@ -186,6 +198,19 @@ impl Portal {
         // A request that counts as use gives the session its full idle time when it ends, to about a minute.
         let left = if scope.quiet.get() || !loaded.is_due { loaded.left } else { settings.idle };
         Some(Deadlines { idle: scope.now.after(left).min(absolute), absolute })
+    }
+
+    /// Until when the person counts as having shown lately who they are, which changes of keys need (`step_up`); `None` when
+    /// they do not.
+    pub(in crate::gateway) fn proved_until(&self) -> Option<Timestamp> {
+        let scope = self.scope.as_ref()?;
+        let until = self.signed_in()?.proved_at?.after(scope.parts.settings.step_up);
+        (until > scope.now).then_some(until)
+    }
+
+    /// How long that lasts.
+    pub(in crate::gateway) fn step_up(&self) -> Option<Duration> {
+        self.scope.as_ref().map(|scope| scope.parts.settings.step_up)
     }
 
     /// For a stream that must not outlive the session; `None` without one.

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::origins::OriginBook;
 use super::records::Records;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::api_key::{AllowList, ApiKey, ID, KeyRefusal, KeyText, SECRET, Scopes};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::Origins;
 use crate::gateway::store::{Copies, Unavailable};
 use crate::platform::clock::Clock;
 use crate::platform::digest::{keyed, same};
@@ -47,6 +49,7 @@ pub(in crate::gateway) struct IssuedKeys {
     records: Records,
     copies: Copies<Vec<Issued>, VaultError>,
     usage: Usage,
+    origins: OriginBook,
     clock: Clock,
     most: usize,
 }
@@ -101,6 +104,7 @@ impl IssuedKeys {
             records: Records { store: parts.store.clone(), ring: Arc::clone(&parts.ring), kind: KIND },
             copies: Copies::new(CHANGED, parts.copy_life(), &parts.store, &parts.shutdown),
             usage: Usage::new("api-key-use", parts),
+            origins: OriginBook::new(parts),
             clock: parts.clock.clone(),
             most: parts.settings.api_keys,
         }
@@ -118,7 +122,8 @@ impl IssuedKeys {
         let NewApiKey { label, scopes, networks, days } = new;
         let mut about =
             ApiKey { id: id.clone(), label, scopes, networks, days, created_at: now, created_by: by, editions: Vec::new() };
-        let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO))?;
+        let text = KeyText { id: &id, secret: &secret }.write();
+        let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO, last_four(&text)))?;
         let held = Held { about: about.clone(), proofs: vec![proof] };
         self.change(tenant, |all| {
             if all.len() >= self.most {
@@ -128,7 +133,7 @@ impl IssuedKeys {
             Ok(())
         })
         .await?;
-        Ok((about, KeyText { id: &id, secret: &secret }.write()))
+        Ok((about, text))
     }
 
     /// Makes another text for a key, good for as long as its first was. The earlier ones end after `overlap`.
@@ -139,10 +144,11 @@ impl IssuedKeys {
         overlap: Duration,
     ) -> Result<(ApiKey, Secret), VaultError> {
         let (secret, now) = (random::letters(SECRET).map_err(no_randomness)?, self.clock.now());
+        let text = KeyText { id, secret: &secret }.write();
         let about = self
             .change(tenant, |all| {
                 let held = find(all, id)?;
-                let number = held.about.rotate(now, overlap);
+                let number = held.about.rotate(now, overlap, last_four(&text));
                 if held.about.editions.len() > MOST_TEXTS {
                     return Err(VaultError::ManyTexts);
                 }
@@ -152,7 +158,7 @@ impl IssuedKeys {
                 Ok(about.clone())
             })
             .await?;
-        Ok((about, KeyText { id, secret: &secret }.write()))
+        Ok((about, text))
     }
 
     /// Takes a key back for good, with all its texts.
@@ -174,6 +180,16 @@ impl IssuedKeys {
     /// Uses of the tenant's keys, by [`use_of`].
     pub(in crate::gateway) async fn uses(&self, tenant: &TenantId) -> Result<Ledger, VaultError> {
         self.usage.of(tenant).await
+    }
+
+    /// Counts that a call of this operation came with the key from there.
+    pub(in crate::gateway) fn note_origin(&self, tenant: &TenantId, id: &str, origin: (&'static str, IpAddr)) {
+        self.origins.note(tenant, id, origin);
+    }
+
+    /// Who used a key in the last seven days.
+    pub(in crate::gateway) async fn origins(&self, tenant: &TenantId, id: &str) -> Result<Origins, VaultError> {
+        self.origins.of(tenant, id).await
     }
 
     /// The key of this text, if it is good now and from this address; its use is counted then. At most a second behind any
@@ -214,6 +230,7 @@ impl IssuedKeys {
     #[cfg(test)]
     pub(in crate::gateway) async fn flush(&self) {
         self.usage.flush().await;
+        self.origins.flush().await;
     }
 
     async fn change<T>(
@@ -231,6 +248,12 @@ impl IssuedKeys {
 /// What uses of one text of a key are counted under.
 pub(in crate::gateway) fn use_of(id: &str, number: u32) -> String {
     format!("{id}.{number}")
+}
+
+/// The end of a text that lists show. It is of the checksum, so nothing of the secret part is told but what follows from it.
+fn last_four(text: &Secret) -> String {
+    let text = text.expose();
+    text.get(text.len().saturating_sub(4)..).unwrap_or_default().to_owned()
 }
 
 fn proof_of<'i>(issued: &'i Issued, secret: &str) -> Option<&'i Proof> {

@@ -2,6 +2,7 @@
 //! `middleware::error_page`, which knows the tenant and the request id. What is logged is logged there, once.
 
 use std::fmt;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderValue, LOCATION, RETRY_AFTER};
@@ -179,6 +180,23 @@ impl WebError {
         let words = "Your sign-in was renewed while this was on its way, so it was not taken. You are still signed in.";
         let hint = "Go back and send it once more.";
         Self { resends: true, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
+    }
+
+    /// The person is signed in and has to show once more who they are: the last time is longer ago than this, or is not known.
+    pub(in crate::gateway) fn step_up(within: Duration) -> Self {
+        let minutes = within.as_secs() / 60;
+        let words = format!(
+            "Keys are changed only by somebody who signed in within the last {minutes} minutes, so that an open browser is not \
+enough. Your company's sign-in page asks you once more who you are; then you are back here."
+        );
+        let hint = "Nothing was changed, and what was typed into a form is not kept: fill it in once more when you are back.";
+        let sign_in = urls::LOGIN_STEP_UP.to_owned();
+        Self { title: "Please sign in once more", words: words.into(), hint, explains: true, ..Self::sign_in(sign_in) }
+    }
+
+    /// Whether only a newer sign-in is missing.
+    pub(in crate::gateway) fn steps_up(&self) -> bool {
+        self.sign_in.as_deref() == Some(urls::LOGIN_STEP_UP)
     }
 
     /// The session was ended by somebody or something else, which is told before anybody is led to the sign-in.

@@ -16,6 +16,7 @@ mod routes;
 pub(in crate::gateway) mod server;
 mod share_urls;
 pub(in crate::gateway) mod site;
+mod spreadsheet;
 mod urls;
 mod views;
 

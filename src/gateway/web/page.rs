@@ -16,6 +16,7 @@ use super::site::Site;
 use super::views::View;
 use super::views::layout::{AssetLinks, Chrome, News, SiteView, UserView};
 use crate::gateway::session::Portal;
+use crate::platform::clock::Timestamp;
 
 /// The cookie that carries one line of news over a redirect. Its value is one of [`Flash`].
 const FLASH_COOKIE: &str = "cardea-news";
@@ -154,7 +155,7 @@ pub(in crate::gateway) struct Page {
 }
 
 impl Page {
-    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `admin`, `account` or empty).
+    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `admin`, `audit`, `account` or empty).
     pub(in crate::gateway) fn chrome(&self, title: impl Into<String>, part: &'static str) -> Chrome {
         let user = self.portal.signed_in();
         Chrome {
@@ -168,6 +169,11 @@ impl Page {
             flash: self.flash,
             offers_sign_in: true,
         }
+    }
+
+    /// Until when whoever looks counts as having signed in lately; `None` when they do not.
+    pub(in crate::gateway) fn proved_until(&self) -> Option<Timestamp> {
+        self.portal.proved_until()
     }
 
     /// As [`Page::chrome`] for people without an account: no navigation, no sign-in.

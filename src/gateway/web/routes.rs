@@ -5,9 +5,9 @@ use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, admin, all_shares, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts,
-    findings, groups, home, keys, launch, live, new_share, operator, ops, ownership, policies, reports, sessions, share_page,
-    shares, signin, tasks, uploads, users,
+    accounts, admin, all_shares, api_keys, artifacts, assets, audit, backchannel, chains, components, description, diagnostics,
+    drafts, findings, groups, home, keys, launch, live, new_share, operator, ops, ownership, policies, reports, sessions,
+    share_page, shares, signin, tasks, uploads, users,
 };
 use super::urls;
 use crate::gateway::domain::share::Doorway;
@@ -25,6 +25,7 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     shared(config);
     server_keys(config);
     issued_keys(config);
+    audit_log(config);
     own_and_all_sessions(config);
     administration(config);
     description(config);
@@ -107,6 +108,7 @@ fn door(pattern: &str) -> Resource {
 fn server_keys(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::KEYS).route(web::get().to(keys::list)).route(web::post().to(keys::add)))
+        .service(web::resource(urls::KEY).route(web::get().to(keys::one)))
         .service(web::resource(urls::KEY_TEST).route(web::post().to(keys::test)))
         .service(web::resource(urls::KEY_ACTIVATE).route(web::post().to(keys::activate)))
         .service(web::resource(urls::KEY_DEACTIVATE).route(web::post().to(keys::deactivate)))
@@ -118,6 +120,7 @@ fn issued_keys(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::API_KEYS).route(web::post().to(api_keys::create)))
         .service(web::resource(urls::API_KEYS_NEW).route(web::get().to(api_keys::new)))
+        .service(web::resource(urls::API_KEY).route(web::get().to(api_keys::one)))
         .service(
             web::resource(urls::API_KEY_ROTATE)
                 .route(web::get().to(api_keys::ask_rotate))
@@ -128,6 +131,14 @@ fn issued_keys(config: &mut ServiceConfig) {
                 .route(web::get().to(api_keys::ask_revoke))
                 .route(web::post().to(api_keys::revoke)),
         );
+}
+
+fn audit_log(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::AUDIT).route(web::get().to(audit::list)))
+        .service(web::resource(urls::AUDIT_CSV).route(web::get().to(audit::csv)))
+        .service(web::resource(urls::AUDIT_JSON).route(web::get().to(audit::json)))
+        .service(web::resource(urls::AUDIT_CHECK).route(web::post().to(audit::check)));
 }
 
 fn own_and_all_sessions(config: &mut ServiceConfig) {

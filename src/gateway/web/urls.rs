@@ -17,6 +17,8 @@ pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
 /// For a session whose tokens are not good any more: asks the provider even though somebody is signed in.
 pub(in crate::gateway) const LOGIN_AGAIN: &str = "/auth/login?again=1";
+/// For what needs a person who showed lately who they are: the provider asks, although somebody is signed in.
+pub(in crate::gateway) const LOGIN_STEP_UP: &str = "/auth/login?again=1&other=1";
 pub(in crate::gateway) const CALLBACK: &str = "/auth/callback";
 pub(in crate::gateway) const LOGOUT: &str = "/auth/logout";
 pub(in crate::gateway) const SIGNED_OUT: &str = "/auth/signed-out";
@@ -72,14 +74,20 @@ const VIEW_REPORT: &str = "/view/report";
 const CLOSE: &str = "/close";
 pub(in crate::gateway) const ROBOTS: &str = "/robots.txt";
 pub(in crate::gateway) const KEYS: &str = "/admin/keys";
+pub(in crate::gateway) const KEY: &str = "/admin/keys/{key}";
 pub(in crate::gateway) const KEY_TEST: &str = "/admin/keys/{key}/test";
 pub(in crate::gateway) const KEY_ACTIVATE: &str = "/admin/keys/{key}/activate";
 pub(in crate::gateway) const KEY_REMOVE: &str = "/admin/keys/{key}/remove";
 pub(in crate::gateway) const KEY_DEACTIVATE: &str = "/admin/keys/{key}/deactivate";
 pub(in crate::gateway) const API_KEYS: &str = "/admin/api-keys";
 pub(in crate::gateway) const API_KEYS_NEW: &str = "/admin/api-keys/new";
+pub(in crate::gateway) const API_KEY: &str = "/admin/api-keys/{key}";
 pub(in crate::gateway) const API_KEY_ROTATE: &str = "/admin/api-keys/{key}/rotate";
 pub(in crate::gateway) const API_KEY_REVOKE: &str = "/admin/api-keys/{key}/revoke";
+pub(in crate::gateway) const AUDIT: &str = "/admin/audit";
+pub(in crate::gateway) const AUDIT_CSV: &str = "/admin/audit.csv";
+pub(in crate::gateway) const AUDIT_JSON: &str = "/admin/audit.json";
+pub(in crate::gateway) const AUDIT_CHECK: &str = "/admin/audit/check";
 /// `?touch=false` does not count as use.
 pub(in crate::gateway) const SESSION: &str = "/session";
 pub(in crate::gateway) const OWN_SESSIONS: &str = "/account/sessions";
@@ -132,10 +140,13 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     SHARES_NEW,
     SHARE,
     KEYS,
+    KEY,
     API_KEYS_NEW,
+    API_KEY,
     API_KEY_ROTATE,
     API_KEY_REVOKE,
     OWN_SESSIONS,
+    AUDIT,
     ALL_SESSIONS,
     ADMIN,
     USERS,
@@ -306,6 +317,26 @@ pub(in crate::gateway) fn key_remove(id: &str) -> String {
 
 pub(in crate::gateway) fn key_deactivate(id: &str) -> String {
     fill(KEY_DEACTIVATE, &[id])
+}
+
+/// The page of a server key.
+pub(in crate::gateway) fn key(id: &str) -> String {
+    fill(KEY, &[id])
+}
+
+/// The page of an API key.
+pub(in crate::gateway) fn api_key(id: &str) -> String {
+    fill(API_KEY, &[id])
+}
+
+/// The audit log for a query; empty for its first view.
+pub(in crate::gateway) fn audit(query: &str) -> String {
+    with_query(AUDIT.to_owned(), query)
+}
+
+/// A sign-in that asks for the person and comes back to `path`.
+pub(in crate::gateway) fn step_up(path: &str) -> String {
+    format!("{LOGIN_STEP_UP}&{}", pair("return_to", path))
 }
 
 pub(in crate::gateway) fn api_key_rotate(id: &str) -> String {

@@ -285,7 +285,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),
     ("encoding_rs", &["scanner::engine"]),
-    ("csv", &["scanner::engine"]),
+    ("csv", &["scanner::engine", "gateway::web"]),
     ("seccompiler", &["scanner::sandbox"]),
     ("hickory_resolver", &["scanner::dialer"]),
     ("hyper", &["gateway::upstream", "scanner::browser", "scanner::fetch"]),

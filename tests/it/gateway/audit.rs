@@ -94,6 +94,14 @@ async fn every_kind_of_event_is_written_by_a_gateway_that_runs() {
     let mut leaver = one_of_each(&replicas).await;
     leaver.issue_api_key(&portal, &[]).await;
     leaver.add_server_key(&portal, "main", "sk-of-the-audit-trail").await;
+    assert_eq!(leaver.get(&format!("{portal}/admin/audit.json")).await.status, 200);
+    // Somebody whom the provider let in without asking who it is.
+    replicas.provider.state().remembers = true;
+    replicas.provider.state().asked_at = 0;
+    let mut known = replicas.signed_in().await;
+    let csrf = known.get(&format!("{portal}/tasks/new")).await.hidden("csrf");
+    assert_eq!(known.post(&format!("{portal}/admin/api-keys"), &[("csrf", &csrf)]).await.status, 401);
+    replicas.provider.state().remembers = false;
     let csrf = leaver.get(&format!("{portal}/tasks/new")).await.hidden("csrf");
     assert_eq!(leaver.post(&format!("{portal}/auth/logout"), &[("csrf", &csrf)]).await.status, 303);
 

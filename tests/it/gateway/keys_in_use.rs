@@ -3,12 +3,16 @@
 
 use std::time::{Duration, Instant};
 
+use cardea::platform::clock::Clock;
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
 
 use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
+use crate::support::front::Front;
+use crate::support::provider::Provider;
 use crate::support::replicas::Replicas;
+use crate::support::service::Service;
 
 const SK: &str = "server-key-one-0123456789";
 const OTHER_SK: &str = "server-key-two-0123456789";
@@ -222,4 +226,52 @@ async fn without_a_server_key_an_api_key_is_told_so_and_the_service_asked_nothin
     let told = problem(answer, status).await;
     assert!((500..600).contains(&status) && told["message"].as_str().unwrap().contains("server key"), "{status}: {told}");
     assert!(replicas.service.desk().calls.is_empty());
+}
+
+/// Over sockets, with a clock that the test moves: nobody waits for a day.
+#[tokio::test]
+async fn a_key_ends_when_its_time_is_over_and_is_then_like_one_that_never_was() {
+    let provider = Provider::start().await;
+    let service = Service::start(&provider).await;
+    service.desk().keys = vec![SK.to_owned()];
+    let real = Clock::system().now();
+    let clock = Clock::manual(real);
+    let front = Front::at(clock.clone(), (&service.base, &provider.issuer), "").await;
+    let sign_in = async || {
+        let mut dora = Browser::new();
+        assert_eq!(dora.sign_in_at(&front.base).await.status, 200);
+        dora
+    };
+    let mut dora = sign_in().await;
+    dora.add_server_key(&front.base, "first", SK).await;
+    let short = dora.issue_api_key(&front.base, &[("days", "1"), ("label", "short")]).await;
+    let long = dora.issue_api_key(&front.base, &[("days", "30"), ("label", "long")]).await;
+    let list = dora.get(&format!("{}/admin/keys", front.base)).await;
+    let at = list.links("href", "/rotate").pop().unwrap();
+    let form = dora.get(&at).await;
+    let fields = [("csrf", &*form.hidden("csrf")), ("once", &*form.hidden("once")), ("overlap", "24h")];
+    let newer = dora.post(&at, &fields).await.by_id("api-key");
+    let client = http();
+    let ask = async |key: &str| {
+        let asked = client.get(format!("{}{NEVER_KEPT}", front.base)).bearer_auth(key).send().await.unwrap();
+        (asked.status().as_u16(), asked.headers()["content-type"].clone(), asked.json::<Value>().await.unwrap())
+    };
+    for key in [&short, &long, &newer] {
+        assert_eq!(ask(key).await.0, 200, "before the end all of them work, the rotated one too");
+    }
+    clock.advance(Duration::from_hours(24));
+    assert_eq!(ask(&newer).await.0, 200);
+    let without_id = |mut told: (u16, _, Value)| {
+        told.2.as_object_mut().unwrap().remove("request_id");
+        told
+    };
+    let never = without_id(ask(&format!("cdk_{}", "0".repeat(62))).await);
+    assert_eq!(never.0, 401);
+    for key in [&short, &long] {
+        assert_eq!(without_id(ask(key).await), never, "expired, or ended with its overlap");
+    }
+    provider.state().asked_at = clock.now().seconds();
+    let mut dora = sign_in().await;
+    let list = dora.get(&format!("{}/admin/keys", front.base)).await.text();
+    assert!(list.contains("Expired") && list.contains("Ends soon"), "{list}");
 }

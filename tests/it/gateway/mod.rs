@@ -5,6 +5,7 @@ mod at_rest;
 mod audit;
 mod callers;
 mod connections;
+mod control;
 mod cross_site;
 mod description;
 mod ended;

@@ -14,7 +14,7 @@ mod shelves;
 mod tally;
 
 pub(in crate::gateway) use self::admission::{Admission, Quota, Verdict};
-pub(in crate::gateway) use self::breaker::{Breakers, Pass, is_trouble};
+pub(in crate::gateway) use self::breaker::{Breakers, is_trouble};
 pub(in crate::gateway) use self::gate::{Gate, Place};
 pub(in crate::gateway) use self::retry::Budget;
 use crate::config::gateway::Api as Settings;

@@ -55,6 +55,7 @@ pub(super) fn settings() -> Settings {
         cookie: CookieSettings { name: COOKIE.to_owned(), secure: true },
         idle: IDLE,
         absolute: ABSOLUTE,
+        step_up: Duration::from_mins(15),
         extend_every: Duration::from_mins(1),
         copy_life: Duration::from_secs(1),
         copies: 1000,
@@ -244,7 +245,7 @@ async fn sign_in(
         return HttpResponse::ServiceUnavailable().finish();
     }
     shared.logins.lock().unwrap().insert(subject.clone(), login.clone());
-    let signed_in = portal.sign_in(user(&tenant, &subject), login).unwrap();
+    let signed_in = portal.sign_in(user(&tenant, &subject), login, None).unwrap();
     HttpResponse::Ok().body(signed_in.csrf().to_owned())
 }
 

@@ -114,8 +114,10 @@ pub(crate) struct SignIn<'s> {
     pub challenge: &'s str,
     pub nonce: &'s str,
     pub redirect_uri: &'s str,
-    /// `prompt=login`: ask even if there is a session at the provider.
+    /// `prompt=login`: ask even if there is a session at the provider, and with OpenID Connect tell when that was (`max_age`).
     pub again: bool,
+    /// How old that may be.
+    pub max_age: Duration,
 }
 
 /// The identity provider of one tenant. Cheap to clone.
@@ -175,6 +177,9 @@ impl IdentityProvider {
         }
         if ask.again {
             query.append_pair("prompt", "login");
+            if self.0.settings.profile != Profile::Seed {
+                query.append_pair("max_age", &ask.max_age.as_secs().to_string());
+            }
         }
         drop(query);
         Ok(url.into())

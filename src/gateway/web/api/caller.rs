@@ -25,8 +25,7 @@ pub(super) struct Recognised {
 }
 
 const BOTH: &str = "The call carries a session cookie and a bearer. Send one of them.";
-const NO_BEARER: &str = "The bearer is not known here. Send an API key of this portal.";
-const EXPIRED: &str = "This API key has expired. Send a newer one.";
+const NO_BEARER: &str = "The bearer is not known here, or has ended. Send an API key of this portal that is good now.";
 const ELSEWHERE: &str = "This API key is not good from the network that the call comes from.";
 const OUT_OF_SCOPE: &str = "This API key may not call this operation.";
 const NOTHING: &str = "A credential is needed: the session of a signed-in person, or an API key as a bearer.";
@@ -90,12 +89,16 @@ async fn bearer(
     }
     let verified = worker.parts.api_keys.verify(&site.tenant, &secret, begun.client).await;
     let key = verified.map_err(|refusal| match refusal {
-        KeyRefusal::Unknown => Refusal::unauthorized(NO_BEARER),
-        KeyRefusal::Expired => Refusal::unauthorized(EXPIRED),
+        // One that has ended is told from one that never was by nobody but its owner, in the list of keys.
+        KeyRefusal::Unknown | KeyRefusal::Expired => Refusal::unauthorized(NO_BEARER),
         KeyRefusal::Network => WebError::forbidden(ELSEWHERE).into(),
         KeyRefusal::Unavailable => WebError::unavailable(5).into(),
     })?;
-    if key.may(route) { Ok(Caller::Key(key)) } else { Err(WebError::forbidden(OUT_OF_SCOPE).into()) }
+    if !key.may(route) {
+        return Err(WebError::forbidden(OUT_OF_SCOPE).into());
+    }
+    worker.parts.api_keys.note_origin(&site.tenant, &key, (route.name, begun.client));
+    Ok(Caller::Key(key))
 }
 
 /// The one bearer of a request.

@@ -6,6 +6,7 @@ pub(in crate::gateway) mod all_shares;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod assets;
+pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod components;

@@ -32,10 +32,10 @@ pub(in crate::gateway) async fn list(
     };
     if filter.shown == Some(Shown::Elsewhere) {
         let found = services.shares.elsewhere(&actor, filter.page).await?;
-        return beyond(extent(&filter, &found)).map_or_else(|| page.show(&ElsewherePage::new(&page, &filter, &found)), Ok);
+        return beyond(extent(filter, &found)).map_or_else(|| page.show(&ElsewherePage::new(&page, filter, &found)), Ok);
     }
     let found = services.shares.list(&actor, &filter).await?;
-    beyond(extent(&filter, &found)).map_or_else(|| page.show(&List::new(&page, &filter, &found)), Ok)
+    beyond(extent(filter, &found)).map_or_else(|| page.show(&List::new(&page, filter, &found)), Ok)
 }
 
 fn marked(text: &str) -> Result<Mark, WebError> {

@@ -81,8 +81,8 @@ pub(in crate::gateway) async fn complete(
     let place = place(&page, &network, binding.as_deref());
     let portal = Portal::of(&request);
     match services.signin.complete(place, answer(request.query_string())).await {
-        Ok(Completed::New { principal, login, return_to }) => {
-            portal.sign_in(principal, login).map_err(|error| WebError::internal(error.to_string()))?;
+        Ok(Completed::New { principal, login, return_to, proof }) => {
+            portal.sign_in(principal, login, proof.at).map_err(|error| WebError::internal(error.to_string()))?;
             let mut answer = see_other(return_to.as_str());
             if request.cookie(SIGNED_OUT).is_some() {
                 let mut spent = signed_out_cookie(String::new(), page.site.is_secure());

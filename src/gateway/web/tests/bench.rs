@@ -26,7 +26,7 @@ use crate::gateway::domain::role::Role;
 use crate::gateway::domain::share_entry::{Access, Entry, Maker, Mark, Outcome};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::ledger::{Ledger, LedgerError};
-use crate::gateway::services::Services;
+use crate::gateway::services::{Actor, Services};
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
 use crate::gateway::store::tests::bench::until;
 use crate::gateway::vault::ServerKeys;
@@ -341,6 +341,14 @@ impl Bench {
         .await;
     }
 
+    /// An administrator of acme, for services that are asked without a request.
+    pub(super) fn actor(&self, name: &str) -> Actor {
+        let (issuer, subject) = ("https://id.example".to_owned(), name.to_owned());
+        let tenant = TenantId::parse("acme").unwrap();
+        let principal = Principal { tenant, issuer, subject, name: name.into(), email: "".into(), role: Role::Administrator };
+        Actor { principal, login: LoginId::new().unwrap(), request_id: "0".repeat(32) }
+    }
+
     /// How often the service was asked for something whose path ends so.
     pub(super) fn asked(&self, path: &str) -> usize {
         self.fake.lock().unwrap().asked.iter().filter(|(_, asked, ..)| asked.ends_with(path)).count()
@@ -398,7 +406,7 @@ async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>)
     let (issuer, subject) = ("https://id.example".to_owned(), name.clone());
     let principal = Principal { tenant, issuer, subject, name: name.as_str().into(), email: "".into(), role };
     tokens.store(&login, &principal, &set).await.unwrap();
-    Portal::of(&request).sign_in(principal, login).unwrap();
+    Portal::of(&request).sign_in(principal, login, Some(issued_at)).unwrap();
     see_other("/shares")
 }
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod administration;
 mod api_keys;
+mod audit;
 mod bench;
 mod chains;
 mod components;
@@ -20,3 +21,4 @@ mod scan_service;
 mod scans;
 mod share_page;
 mod shares;
+mod step_up;

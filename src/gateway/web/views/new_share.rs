@@ -63,13 +63,18 @@ pub(in crate::gateway) struct NewPage {
     shortest: usize,
     most_days: u32,
     most_views: u32,
-    /// The company bounds the views of every share.
-    views_bounded: bool,
-    without_code: bool,
-    evidence: bool,
+    allows: Allows,
     longest_note: usize,
     grant_minutes: String,
     is_chinese: bool,
+}
+
+/// What the company's policy leaves to whoever makes a share.
+struct Allows {
+    /// Any number of views.
+    any_views: bool,
+    without_code: bool,
+    evidence: bool,
 }
 
 struct FindingChoice {
@@ -113,9 +118,11 @@ impl NewPage {
             shortest: SHORTEST,
             most_days: offer.days.most,
             most_views: policy.most_views.unwrap_or(MOST_VIEWS),
-            views_bounded: policy.most_views.is_some(),
-            without_code: policy.without_code && policy.most_views.is_none(),
-            evidence: policy.evidence,
+            allows: Allows {
+                any_views: policy.most_views.is_none(),
+                without_code: policy.without_code && policy.most_views.is_none(),
+                evidence: policy.evidence,
+            },
             longest_note: LONGEST_NOTE,
             grant_minutes: count(u64::from(policy.grant_minutes), "minute", "minutes"),
         }

@@ -61,12 +61,12 @@ struct Row {
 }
 
 /// How many rows there are of this list, and where one is.
-pub(in crate::gateway) fn extent<T>(filter: &ShareFilter, listed: &crate::gateway::services::lists::Listed<T>) -> Extent {
+pub(in crate::gateway) fn extent<T>(filter: ShareFilter, listed: &crate::gateway::services::lists::Listed<T>) -> Extent {
     Extent { total: listed.total, complete: listed.complete, page: filter.page, size: PAGE_SIZE }
 }
 
 impl List {
-    pub(in crate::gateway) fn new(page: &Page, filter: &ShareFilter, list: &ShareList) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, filter: ShareFilter, list: &ShareList) -> Self {
         let rows: Vec<Row> = list.items.iter().map(Row::of).collect();
         Self {
             chrome: page.chrome(title(filter), "shares"),
@@ -80,15 +80,15 @@ impl List {
     }
 }
 
-fn title(filter: &ShareFilter) -> String {
+fn title(filter: ShareFilter) -> String {
     if filter.page > 1 { format!("Shares, page {}", filter.page) } else { "Shares".to_owned() }
 }
 
-fn pager(filter: &ShareFilter, extent: Extent) -> Pager {
+fn pager(filter: ShareFilter, extent: Extent) -> Pager {
     Pager::new(extent, "share", "shares", |number| urls::shares(&filter.query(number)))
 }
 
-fn states(filter: &ShareFilter) -> Vec<Choice> {
+fn states(filter: ShareFilter) -> Vec<Choice> {
     let choice = |shown: Shown| Choice { value: shown.as_str(), word: word(shown), chosen: filter.shown == Some(shown) };
     Shown::ALL.into_iter().map(choice).collect()
 }
@@ -196,7 +196,7 @@ struct Stranger {
 }
 
 impl ElsewherePage {
-    pub(in crate::gateway) fn new(page: &Page, filter: &ShareFilter, list: &Elsewhere) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, filter: ShareFilter, list: &Elsewhere) -> Self {
         let chrome = page.chrome(format!("{} made elsewhere", title(filter)), "shares");
         Self {
             is_administrator: chrome.user.as_ref().is_some_and(|user| user.is_administrator),
