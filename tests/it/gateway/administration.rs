@@ -1,15 +1,10 @@
 //! What administrators decide holds on every replica within a second: the policy of their company, and who may come in. Two
 //! gateways on one Redis, or one on its own file.
 
-use std::time::{Duration, Instant};
-
 use crate::support::client::{Answer, Browser};
 use crate::support::eventually;
 use crate::support::provider::person;
 use crate::support::replicas::{Replicas, Setup};
-
-/// What was decided has to hold within this time; the rest is for a machine with much to do.
-const SOON: Duration = Duration::from_secs(1);
 
 /// The policy form of a page with some fields changed.
 fn filled(page: &Answer, changes: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -21,8 +16,8 @@ fn filled(page: &Answer, changes: &[(&str, &str)]) -> Vec<(String, String)> {
     for tag in form.split("<input").skip(1).map(|tag| tag.split('>').next().unwrap()) {
         let name = value(tag, "name").unwrap();
         if !tag.contains("checkbox") || tag.contains(" checked") {
-            let changed = changes.iter().find(|(changed, _)| *changed == name).map(|(_, value)| (*value).to_owned());
-            fields.push((name, changed.or_else(|| value(tag, "value")).unwrap_or_else(|| "on".to_owned())));
+            let typed = changes.iter().find(|(field, _)| *field == name).map(|(_, value)| (*value).to_owned());
+            fields.push((name, typed.or_else(|| value(tag, "value")).unwrap_or_else(|| "on".to_owned())));
         }
     }
     fields
@@ -43,14 +38,12 @@ async fn a_policy_holds_on_every_replica(replicas: &Replicas) {
     let changes = [("name", "Acme West"), ("sessions_per_user", "2"), ("accent", "#c00000"), ("most_days", "30")];
     let answer = save(&mut dora, here, &first, &changes).await;
     assert_eq!(answer.status, 303, "{}", answer.text());
-    let saved = Instant::now();
     eventually("the new looks", async || dora.get(&format!("{there}/s/any")).await.text().contains("Acme West").then_some(()))
         .await;
     eventually("the new limit", async || {
         dora.get(&format!("{there}/account/sessions")).await.text().contains("You can have 2 sessions at once").then_some(())
     })
     .await;
-    println!("another replica went by the policy within {:?} (wanted: {SOON:?})", saved.elapsed());
     let globex = replicas.all[0].globex.clone();
     assert!(dora.get(&format!("{globex}/s/any")).await.text().contains("globex security portal"));
 
@@ -101,11 +94,9 @@ async fn who_is_disabled_is_out_everywhere(replicas: &Replicas) {
     let off = page.link("action", "/disable");
     let answer = dora.post(&off, &[("csrf", &csrf), ("reason", "left the company")]).await;
     assert_eq!(answer.status, 303, "{}", answer.text());
-    let disabled = Instant::now();
     for (browser, portal) in [(&mut bob, there), (&mut bob_too, here)] {
         eventually("the end of a session", async || (browser.session(portal, "").await.status == 401).then_some(())).await;
     }
-    println!("all sessions had ended within {:?} (wanted: {SOON:?})", disabled.elapsed());
     let told = bob.get(&format!("{there}/tasks")).await;
     assert!(told.status == 401 && told.text().contains("has disabled your account in this portal"), "{}", told.text());
     assert!(!told.text().contains("left the company"), "why is for administrators");

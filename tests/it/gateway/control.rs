@@ -36,14 +36,37 @@ async fn acts(browser: &mut Browser, portal: &str, object: &str) -> Vec<String> 
     events.map(|event| format!("{} {}", event["act"].as_str().unwrap(), event["detail"].as_str().unwrap())).collect()
 }
 
-/// A server key and an API key from their beginning to their end; every page on the way is kept to be looked through.
+/// An API key on its way through its life, and what was seen of it.
+struct Life<'r> {
+    here: &'r str,
+    there: &'r str,
+    dora: Browser,
+    rotate: String,
+    revoke: String,
+    id: String,
+    /// Its texts, oldest first.
+    keys: Vec<String>,
+    /// Every page on the way, to be looked through.
+    pages: Vec<Answer>,
+}
+
+/// A server key and an API key from their beginning to their end.
 async fn keys_are_shown_once(replicas: &Replicas) -> (Vec<String>, Vec<Answer>) {
     replicas.service.desk().keys = vec![SK.to_owned()];
-    let (here, there) = (replicas.all[0].url.clone(), replicas.all.last().unwrap().url.clone());
+    let (here, there) = (&replicas.all[0].url, &replicas.all.last().unwrap().url);
     let mut dora = replicas.signed_in().await;
-    let mut pages = vec![dora.add_server_key(&here, "main", SK).await];
+    let pages = vec![dora.add_server_key(here, "main", SK).await];
     assert!(pages[0].text().contains("…6789"), "the end of it is shown");
+    let mut life = is_made_once(here, there, dora, pages).await;
+    is_rotated_with_an_overlap(&mut life).await;
+    is_rotated_at_once(&mut life).await;
+    is_revoked(&mut life).await;
+    life.keys.push(SK.to_owned());
+    (life.keys, life.pages)
+}
 
+/// Made with a form that is sent three times.
+async fn is_made_once<'r>(here: &'r str, there: &'r str, mut dora: Browser, mut pages: Vec<Answer>) -> Life<'r> {
     // The key is in the answer to the form, which nobody may keep, and in no other.
     let form = dora.get(&format!("{here}/admin/api-keys/new")).await;
     let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
@@ -60,7 +83,7 @@ async fn keys_are_shown_once(replicas: &Replicas) -> (Vec<String>, Vec<Answer>) 
     assert_eq!((made.status.as_u16(), made.header("cache-control")), (200, "no-store"));
     let first = made.by_id("api-key");
     // A reload sends the form again, here by chance to the other replica: nothing is made, nothing is shown.
-    for portal in [&here, &there] {
+    for portal in [here, there] {
         let again = dora.post(&format!("{portal}/admin/api-keys"), &fields).await;
         assert!(again.status == 200 && again.text().contains("already shown"), "{}", again.text());
         pages.push(again);
@@ -74,36 +97,45 @@ async fn keys_are_shown_once(replicas: &Replicas) -> (Vec<String>, Vec<Answer>) 
     let id = first.split('_').nth(1).unwrap().to_owned();
     pages.push(list);
 
-    assert_eq!(status(&there, &first).await.0, 200);
+    assert_eq!(status(there, &first).await.0, 200);
     let shown = dora.get(&format!("{there}/admin/api-keys/{id}")).await;
     assert_eq!(shown.status, 200, "{}", shown.text());
     pages.push(shown);
+    Life { here, there, dora, rotate, revoke, id, keys: vec![first], pages }
+}
 
+async fn is_rotated_with_an_overlap(life: &mut Life<'_>) {
+    let Life { here, there, dora, rotate, id, keys, pages, .. } = life;
     // With an overlap both are good, and the page counts down.
-    let form = dora.get(&rotate).await;
+    let form = dora.get(rotate).await;
     let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
     let fields = |overlap| [("csrf", csrf.clone()), ("once", once.clone()), ("overlap", overlap)];
     let send = fields("24h".to_owned());
     let send: Vec<(&str, &str)> = send.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let rotated = dora.post(&rotate, &send).await;
+    let rotated = dora.post(rotate, &send).await;
     let second = rotated.by_id("api-key");
-    let again = dora.post(&rotate, &send).await;
+    let again = dora.post(rotate, &send).await;
     assert!(again.text().contains("already shown"), "{}", again.text());
     pages.push(again);
-    for portal in [&here, &there] {
-        for key in [&first, &second] {
+    for portal in [&**here, &**there] {
+        for key in [&keys[0], &second] {
             assert_eq!(status(portal, key).await.0, 200);
         }
     }
     let shown = dora.get(&format!("{here}/admin/api-keys/{id}")).await;
     assert!(shown.text().contains("still works for <strong>"), "{}", shown.text());
     pages.push(shown);
-    let form = dora.get(&rotate).await;
+    keys.push(second);
+}
+
+async fn is_rotated_at_once(life: &mut Life<'_>) {
+    let Life { here, there, dora, rotate, keys, .. } = life;
+    let form = dora.get(rotate).await;
     let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
-    let third = dora.post(&rotate, &[("csrf", &csrf), ("once", &once), ("overlap", "0")]).await.by_id("api-key");
-    let never = status(&here, &format!("cdk_{}", "0".repeat(62))).await;
-    for portal in [&here, &there] {
-        for key in [&first, &second] {
+    let third = dora.post(rotate, &[("csrf", &csrf), ("once", &once), ("overlap", "0")]).await.by_id("api-key");
+    let never = status(here, &format!("cdk_{}", "0".repeat(62))).await;
+    for portal in [&**here, &**there] {
+        for key in &*keys {
             let told = eventually("the end of the earlier text", async || {
                 let told = status(portal, key).await;
                 (told.0 == 401).then_some(told)
@@ -112,10 +144,15 @@ async fn keys_are_shown_once(replicas: &Replicas) -> (Vec<String>, Vec<Answer>) 
         }
         assert_eq!(status(portal, &third).await.0, 200);
     }
+    keys.push(third);
+}
 
+async fn is_revoked(life: &mut Life<'_>) {
+    let Life { here, there, dora, revoke, id, keys, pages, .. } = life;
+    let never = status(here, &format!("cdk_{}", "0".repeat(62))).await;
     // Before it is revoked, the page names who uses it.
     let ask = eventually("who used it", async || {
-        let ask = dora.get(&revoke).await;
+        let ask = dora.get(revoke).await;
         ask.text().contains("127.0.0.0/24").then_some(ask)
     })
     .await;
@@ -123,13 +160,12 @@ async fn keys_are_shown_once(replicas: &Replicas) -> (Vec<String>, Vec<Answer>) 
     assert!(text.contains("It is in use.") && text.contains("<code>getRandomContent</code>"), "{text}");
     let csrf = ask.hidden("csrf");
     pages.push(ask);
-    assert_eq!(dora.post(&revoke, &[("csrf", &csrf)]).await.status, 303);
-    eventually("the end of the key", async || (status(&there, &third).await == never).then_some(())).await;
+    assert_eq!(dora.post(revoke, &[("csrf", &csrf)]).await.status, 303);
+    eventually("the end of the key", async || (status(there, &keys[2]).await == never).then_some(())).await;
     let wanted = ["created", "rotated_24h", "rotated_0", "revoked"].map(|what| format!("api_key {what}"));
-    eventually("the log", async || (acts(&mut dora, &there, &id).await == wanted).then_some(())).await;
+    eventually("the log", async || (acts(dora, there, id).await == wanted).then_some(())).await;
     pages.push(dora.get(&format!("{here}/admin/audit?all=1")).await);
     pages.push(dora.get(&format!("{here}/admin/audit.csv")).await);
-    (vec![first, second, third, SK.to_owned()], pages)
 }
 
 fn none_of(place: &str, bytes: &[u8], secrets: &[String]) {

@@ -265,10 +265,10 @@ async fn a_key_ends_when_its_time_is_over_and_is_then_like_one_that_never_was() 
         told.2.as_object_mut().unwrap().remove("request_id");
         told
     };
-    let never = without_id(ask(&format!("cdk_{}", "0".repeat(62))).await);
-    assert_eq!(never.0, 401);
+    let unknown = without_id(ask(&format!("cdk_{}", "0".repeat(62))).await);
+    assert_eq!(unknown.0, 401);
     for key in [&short, &long] {
-        assert_eq!(without_id(ask(key).await), never, "expired, or ended with its overlap");
+        assert_eq!(without_id(ask(key).await), unknown, "expired, or ended with its overlap");
     }
     provider.state().asked_at = clock.now().seconds();
     let mut dora = sign_in().await;

@@ -129,7 +129,7 @@ async fn only_two_files_are_made_at_once_and_a_check_is_not_begun_twice() {
     browser.post(&portal, "/admin/audit/check", &[("csrf", &csrf)]).await;
     until("the second check", async || bench.written("audit_trail").await.len() == 2).await;
 
-    let actor = bench.actor("alice");
+    let actor = Bench::actor("alice");
     let filter = crate::gateway::domain::audit_filter::AuditFilter::default();
     let form = crate::gateway::services::audit::Form::Csv;
     let file = || bench.services.audit_log.file(&actor, "192.0.2.0/24", (filter.clone(), form));

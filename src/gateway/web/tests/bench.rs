@@ -153,7 +153,29 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
     if !user && bearer != format!("Bearer {GOOD_KEY}") {
         return refused(401);
     }
+    if path.starts_with("/v1/shares") {
+        return shares(&mut fake, request.method(), &path, &sent);
+    }
     match (request.method().as_str(), path.as_str()) {
+        ("POST", "/v1/tasks/delete") => HttpResponse::Ok().finish(),
+        ("POST", "/v1/tasks/t1/results/search") => HttpResponse::Ok().json(json!({"data": [row()], "total": 1})),
+        ("POST", "/v1/tasks/t1/exploit-chains/search") => {
+            let chains = [chain("c1", "v1"), chain("c2", "not-shared")];
+            HttpResponse::Ok().json(json!({"data": chains, "total": 2}))
+        }
+        ("POST", "/v1/tasks/search") => HttpResponse::Ok().json(json!({"data": [], "total": 0})),
+        ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
+            "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
+        ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
+        ("GET", "/v2/tasks/t1/report") => {
+            HttpResponse::Ok().content_type("text/html").body(format!("report with {} {XSS}", request.query_string()))
+        }
+        _ => refused(404),
+    }
+}
+
+fn shares(fake: &mut Fake, method: &Method, path: &str, sent: &Value) -> HttpResponse {
+    match (method.as_str(), path) {
         ("POST", "/v1/shares/generate-id") => {
             fake.next += 1;
             let id = format!("made-share-{}", fake.next);
@@ -182,7 +204,9 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
             if ids.iter().any(|id| !fake.shares.contains_key(id.as_str().unwrap())) {
                 return refused(404);
             }
-            ids.iter().for_each(|id| drop(fake.shares.remove(id.as_str().unwrap())));
+            for id in ids {
+                fake.shares.remove(id.as_str().unwrap());
+            }
             HttpResponse::Ok().finish()
         }
         ("PATCH", path) if path.starts_with("/v1/shares/") => {
@@ -194,19 +218,6 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
                 share.body["expiredAt"] = end.clone();
             }
             HttpResponse::Ok().finish()
-        }
-        ("POST", "/v1/tasks/delete") => HttpResponse::Ok().finish(),
-        ("POST", "/v1/tasks/t1/results/search") => HttpResponse::Ok().json(json!({"data": [row()], "total": 1})),
-        ("POST", "/v1/tasks/t1/exploit-chains/search") => {
-            let chains = [chain("c1", "v1"), chain("c2", "not-shared")];
-            HttpResponse::Ok().json(json!({"data": chains, "total": 2}))
-        }
-        ("POST", "/v1/tasks/search") => HttpResponse::Ok().json(json!({"data": [], "total": 0})),
-        ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
-            "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
-        ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
-        ("GET", "/v2/tasks/t1/report") => {
-            HttpResponse::Ok().content_type("text/html").body(format!("report with {} {XSS}", request.query_string()))
         }
         _ => refused(404),
     }
@@ -342,7 +353,7 @@ impl Bench {
     }
 
     /// An administrator of acme, for services that are asked without a request.
-    pub(super) fn actor(&self, name: &str) -> Actor {
+    pub(super) fn actor(name: &str) -> Actor {
         let (issuer, subject) = ("https://id.example".to_owned(), name.to_owned());
         let tenant = TenantId::parse("acme").unwrap();
         let principal = Principal { tenant, issuer, subject, name: name.into(), email: "".into(), role: Role::Administrator };
