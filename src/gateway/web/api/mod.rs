@@ -3,8 +3,7 @@
 //! every call.
 //!
 //! Host -> path -> allowance of the network -> caller -> the other allowances -> body -> service. Each step answers for itself
-//! when it refuses; nothing goes to the service
-//! before all of them agreed.
+//! when it refuses; nothing goes to the service before all of them agreed.
 
 mod answer;
 mod body;
