@@ -33,8 +33,10 @@ pub(super) struct Call {
     tenant: TenantId,
     caller: Caller,
     who: Who,
-    /// What stands for the caller's token, where an answer proves it.
-    proof: Option<[u8; 32]>,
+    /// Everybody is answered: that says nothing about the credential.
+    is_open: bool,
+    /// What stands for the caller's token, where it is one.
+    token: Option<[u8; 32]>,
     means: Vec<Means>,
     source: Credentials,
     pace: Pace,
@@ -58,10 +60,8 @@ impl Call {
             tenant: ask.tenant.clone(),
             caller: ask.caller.clone(),
             who: if ask.name.is_some() { Who::Member } else { Who::Stranger },
-            proof: match &ask.caller {
-                Caller::Token(token) if found.route.open_to == OpenTo::Members => Some(api.fingerprint(token)),
-                _ => None,
-            },
+            is_open: found.route.open_to == OpenTo::Everybody,
+            token: if let Caller::Token(token) = &ask.caller { Some(api.fingerprint(token)) } else { None },
             means,
             source: api.credentials.clone(),
             pace: api.pace.clone(),
@@ -191,11 +191,13 @@ impl Call {
     /// Remembers what the service says of a credential.
     fn note(&self, means: &Means, status: StatusCode) {
         let refused = status == StatusCode::UNAUTHORIZED;
+        if self.is_open || !(refused || status.is_success()) {
+            return;
+        }
         if let Some(id) = means.key.as_ref().filter(|_| refused) {
             self.pace.refused.note(&self.tenant, id);
         }
-        // Where everybody is answered an answer proves nothing.
-        if let Some(token) = self.proof.filter(|_| refused || status.is_success()) {
+        if let Some(token) = self.token {
             self.pace.proven.note(&self.tenant, token, !refused);
         }
     }
