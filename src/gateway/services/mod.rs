@@ -25,7 +25,6 @@ pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod lists;
 pub(in crate::gateway) mod live;
 pub(in crate::gateway) mod ownership;
-#[expect(unused_imports, reason = "the same")]
 pub(in crate::gateway) mod pace;
 pub(in crate::gateway) mod parts;
 pub(in crate::gateway) mod reports;
