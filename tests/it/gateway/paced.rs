@@ -278,7 +278,7 @@ async fn a_network_that_calls_too_often_costs_no_look_at_its_credentials() {
 async fn strangers_take_neither_the_places_nor_the_allowance_of_members() {
     let upstream = Upstream::start().await;
     let extra = "[gateway.api.gate]\nat_once = 1\nstrangers_at_once = 2\nwaiting = 1\nwait_ms = 300\n\
-                 [gateway.api.rate]\nwindow_seconds = 3600\nper_tenant = 5\n[gateway.upstream]\ntimeout_ms = 60000\n";
+                 [gateway.api.rate]\nwindow_seconds = 3600\nper_tenant = 5\n";
     let front = Front::with(&upstream.base, extra).await;
     let client = http();
     let ok = || Says::Bytes(json("200 OK", "{}"));
