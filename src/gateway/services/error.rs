@@ -49,6 +49,10 @@ pub(in crate::gateway) enum Error {
     /// A body that can be sent only once was refused for its token, which is renewed now: the sender has to send it again.
     #[error("send it again")]
     Resend,
+    /// A body that can be sent only once was refused for the server key that came with it: the next one goes with the other key,
+    /// and the sender has to send it again.
+    #[error("send it again, with another server key")]
+    OtherKey,
     /// Seconds until the next try makes sense.
     #[error("too many tries")]
     Busy { retry_after: u64 },

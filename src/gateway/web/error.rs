@@ -312,6 +312,15 @@ impl From<Error> for WebError {
             Error::TooLarge(words) => Self::too_large(words),
             Error::SignIn => Self::sign_in_again(),
             Error::Resend => Self::resend(),
+            Error::OtherKey => Self {
+                retry_after: Some(1),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "Please send it once more",
+                    "The scanning service did not accept the server key that this was sent with, so nothing of it was taken.",
+                    "Send it once more: the other server key is used then.",
+                )
+            },
             Error::Cut(ending) => Self::cut(ending),
             Error::Busy { retry_after } => Self::busy(retry_after),
             Error::Unavailable { retry_after } => Self::unavailable(retry_after),
@@ -352,7 +361,7 @@ fn from_upstream(cause: &UpstreamError) -> WebError {
             WebError::bad_request(format!("The scanning service refused the request: {}", cause.text.short(300)))
         }
         Kind::TooLarge => WebError::too_large("The scanning service takes no file of this size."),
-        Kind::BodyBroken => WebError::bad_request("The upload was cut before it was whole. Nothing was stored."),
+        Kind::BodyBroken => WebError::bad_request("The upload stopped before it was whole. Nothing was stored."),
         Kind::HashMismatch => WebError::bad_request("The file changed on the way. Nothing was stored; send it again."),
         Kind::TooMany { retry_after } => WebError::busy(retry_after.map_or(30, |wait| wait.as_secs().max(1))),
         Kind::Subscription => {

@@ -4,6 +4,8 @@
 use std::time::{Duration, Instant};
 
 use cardea::platform::clock::Clock;
+use reqwest::header::HeaderValue;
+use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
 use crate::support::front::Front;
 use crate::support::provider::Provider;
-use crate::support::replicas::Replicas;
+use crate::support::replicas::{Replicas, Setup};
 use crate::support::service::Service;
 
 const SK: &str = "server-key-one-0123456789";
@@ -206,12 +208,84 @@ async fn a_server_key_that_the_service_refuses_gives_way_to_the_other_one() {
         assert_eq!(office.shown(), [(OTHER_SK.to_owned(), 401), (SK.to_owned(), 200)]);
         let create = office.client.post(format!("{portal}/scanner/api/v2/tasks")).bearer_auth(&key).body("{}").send();
         assert_eq!(create.await.unwrap().status(), 200, "the first one did nothing");
-        assert_eq!(office.shown().len(), 2);
+        assert_eq!(office.shown(), [(SK.to_owned(), 200)], "the refused one comes last for a while");
     }
     // Neither: that is no fault of the caller's, and no reason to sign in.
     office.replicas.service.desk().keys.clear();
     problem(office.ask(&here, NEVER_KEPT, &key).await, 502).await;
     assert_eq!(office.shown().len(), 2);
+}
+
+#[tokio::test]
+async fn an_upload_that_met_a_refused_server_key_is_sent_again_with_the_other_one() {
+    let mut office = Office::new(Replicas::embedded().await).await;
+    let here = office.here();
+    let key = office.issue(&[]).await;
+    let list = office.dora.add_server_key(&here, "second", OTHER_SK).await;
+    let csrf = list.hidden("csrf");
+    assert_eq!(office.dora.post(&list.link("action", "/activate"), &[("csrf", &csrf)]).await.status, 303);
+    eventually("the newer key", async || {
+        office.shown();
+        assert_eq!(office.status(&here, &key).await, 200);
+        (office.shown() == [(OTHER_SK.to_owned(), 200)]).then_some(())
+    })
+    .await;
+    let upload = async || {
+        let form = Form::new().part("file", Part::bytes(b"PK".as_slice()).file_name("a.jar"));
+        let request = office.client.post(format!("{here}/scanner/api/v1/files/upload")).bearer_auth(&key);
+        request.multipart(form).send().await.unwrap()
+    };
+    office.replicas.service.desk().keys = vec![SK.to_owned()];
+    let refused = upload().await;
+    assert_eq!(refused.headers()["retry-after"], "1");
+    let told = problem(refused, 503).await;
+    assert!(told["message"].as_str().unwrap().contains("server key"), "{told}");
+    assert_eq!(upload().await.status(), 200);
+    assert_eq!(office.shown(), [(OTHER_SK.to_owned(), 401), (SK.to_owned(), 200)]);
+    // None is left: the caller's own key is not what is wrong.
+    office.replicas.service.desk().keys.clear();
+    problem(upload().await, 502).await;
+    problem(upload().await, 502).await;
+    assert_eq!(office.shown(), [(SK.to_owned(), 401), (OTHER_SK.to_owned(), 401)], "one after the other");
+}
+
+/// A key of a network and one of another, behind a proxy of the first one that writes these headers: who gets in with which.
+async fn behind_a_proxy(header: &'static str, named: &[(&[u8], u16, u16)]) {
+    let server = format!("trusted_proxies = [\"127.0.0.0/8\"]\nforwarded_by = \"{header}\"\n");
+    let mut office = Office::new(Replicas::embedded_with(Setup { server, ..Setup::default() }).await).await;
+    let near = office.issue(&[("networks", "127.0.0.0/8\r\n::1"), ("label", "near")]).await;
+    let far = office.issue(&[("networks", "203.0.113.0/24"), ("label", "far")]).await;
+    let url = format!("{}{TASK}", office.here());
+    let name = if header == "forwarded" { "forwarded" } else { "x-forwarded-for" };
+    for (value, with_near, with_far) in named {
+        for (key, status) in [(&near, with_near), (&far, with_far)] {
+            let value = HeaderValue::from_bytes(value).unwrap();
+            let answer = office.client.get(&url).bearer_auth(key).header(name, value.clone()).send().await.unwrap();
+            assert_eq!(answer.status().as_u16(), *status, "{value:?}");
+        }
+    }
+    assert_eq!(office.status(&office.here(), &near).await, 200, "the proxy itself");
+}
+
+#[tokio::test]
+async fn what_a_proxy_says_so_that_it_cannot_be_read_opens_no_network() {
+    let with_x: [(&[u8], u16, u16); 6] = [
+        (b"203.0.113.9", 403, 200),
+        (b"\xff, 203.0.113.9", 403, 200),
+        (b"127.0.0.1, \xff", 403, 403),
+        (b"\xff", 403, 403),
+        (b"junk", 403, 403),
+        (b"::", 403, 403),
+    ];
+    behind_a_proxy("x-forwarded-for", &with_x).await;
+    let with_grammar: [(&[u8], u16, u16); 5] = [
+        (b"for=203.0.113.9", 403, 200),
+        (b"x=\"\xff\", for=203.0.113.9", 403, 200),
+        (b"for=unknown", 403, 403),
+        (b"\xff", 403, 403),
+        (b"for=\"203.0.113.9", 403, 403),
+    ];
+    behind_a_proxy("forwarded", &with_grammar).await;
 }
 
 #[tokio::test]

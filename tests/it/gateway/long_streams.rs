@@ -9,7 +9,7 @@ use futures_util::stream;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Response};
 use serde_json::Value;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
@@ -17,7 +17,7 @@ use crate::support::client::http;
 use crate::support::front::Front;
 use crate::support::large::{CHUNK, chunk, file, hash};
 use crate::support::replicas::{Replicas, Setup};
-use crate::support::upstream::{Says, Upstream, json};
+use crate::support::upstream::{Says, Upstream, answer, json};
 use crate::support::{eventually, read_to};
 
 const MIB: usize = 1 << 20;
@@ -242,6 +242,69 @@ async fn a_body_that_is_too_large_is_refused_whether_its_length_is_told_or_not()
         problem(answer).await;
     }
     eventually("the cut at the service", async || upstream.asked().get(1).filter(|asked| asked.is_gone).map(|_| ())).await;
+}
+
+/// Sends an upload of this size as it comes; what is answered, whether or not all of it was taken.
+async fn push(base: &str, bytes: usize) -> String {
+    let host = base.strip_prefix("http://").unwrap();
+    let (mut back, mut body) = TcpStream::connect(host).await.unwrap().into_split();
+    let head = format!(
+        "POST {UPLOAD} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer t\r\ncontent-length: {bytes}\r\n\
+         content-type: multipart/form-data; boundary=b\r\n\r\n"
+    );
+    let sends = async {
+        let _ = body.write_all(head.as_bytes()).await;
+        let _ = body.write_all(&vec![b'x'; bytes]).await;
+        std::future::pending::<()>().await;
+    };
+    let reads = async {
+        let mut all = Vec::new();
+        while !all.windows(4).any(|end| end == b"\r\n\r\n") && back.read_buf(&mut all).await.is_ok_and(|read| read > 0) {}
+        String::from_utf8_lossy(&all).into_owned()
+    };
+    tokio::select! {
+        () = sends => unreachable!(),
+        told = reads => told,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_service_says_before_it_closes_upon_an_upload_is_heard() {
+    let upstream = Upstream::start().await;
+    let extra = "[gateway.api.breaker]\nfailures = 3\n";
+    let front = Front::with(&upstream.base, extra).await;
+    let task = async || http().get(format!("{}/scanner/api/v1/tasks/t", front.base)).bearer_auth("t").send().await.unwrap();
+    let large = r#"{"message":"too large"}"#;
+    let lines = "content-type: application/json\r\nconnection: close\r\n";
+    upstream.says([Says::Abrupt(answer("413 Payload Too Large", lines, large.as_bytes()))]);
+    for number in 0..12 {
+        let told = push(&front.base, 3 << 20).await;
+        assert!(told.starts_with("HTTP/1.1 413"), "{number}: {told}");
+    }
+    // Without a word it is no answer; and it says nothing of a service that answers others.
+    upstream.says([Says::Abrupt(Vec::new())]);
+    for _ in 0..4 {
+        let told = push(&front.base, 3 << 20).await;
+        assert!(told.starts_with("HTTP/1.1 502"), "{told}");
+    }
+    upstream.says([Says::Bytes(answer("200 OK", "content-type: application/json\r\n", b"{}"))]);
+    assert_eq!(task().await.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sender_that_falls_silent_is_told_that_it_stopped_whoever_notices_first() {
+    let upstream = Upstream::start().await;
+    let extra = "[gateway.limits]\nbody_idle_seconds = 30\n[gateway.upstream]\nidle_timeout_ms = 500\ntimeout_ms = 500\n";
+    let front = Front::with(&upstream.base, extra).await;
+    let host = front.base.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    let head = format!(
+        "POST {UPLOAD} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer t\r\ncontent-length: 1000\r\n\
+         content-type: multipart/form-data; boundary=b\r\n\r\n--b\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let told = read_to(&mut stream, "}").await;
+    assert!(told.starts_with("HTTP/1.1 400") && told.contains("The upload stopped"), "{told}");
 }
 
 #[tokio::test]

@@ -207,7 +207,9 @@ impl Api {
             credential: Credential::ServerKey(key.clone()),
             key: Some(about.id.clone()),
         };
-        Ok(active.iter().map(means).collect())
+        let mut all: Vec<Means> = active.iter().map(means).collect();
+        all.sort_by_key(|means| means.key.as_ref().and_then(|id| self.pace.refused.since(tenant, id)));
+        Ok(all)
     }
 
     fn question(&self, ask: &Ask<'_>, means: Option<&Means>, body: &[u8]) -> Question {
@@ -238,12 +240,16 @@ impl Api {
         })
     }
 
-    /// Stands for a caller where callers are told apart; nothing secret is in it. Nobody has none.
-    pub(in crate::gateway) fn name(&self, caller: &Caller) -> Option<Arc<str>> {
+    /// Stands for a caller where callers are told apart; nothing secret is in it. Strangers have none: nobody, and whoever brings
+    /// a token that the service has not accepted yet.
+    pub(in crate::gateway) fn name(&self, tenant: &TenantId, caller: &Caller) -> Option<Arc<str>> {
         match caller {
             Caller::Person(user) => Some(user.user_key()),
             Caller::Key(key) => Some(key.id.as_str().into()),
-            Caller::Token(token) => Some(hex(&self.fingerprint(token)).into()),
+            Caller::Token(token) => {
+                let fingerprint = self.fingerprint(token);
+                self.pace.proven.is_known(tenant, &fingerprint).then(|| hex(&fingerprint).into())
+            }
             Caller::Nobody => None,
         }
     }

@@ -103,6 +103,16 @@ impl Bounds {
     }
 }
 
+/// A call that its network may make.
+#[must_use = "say who calls"]
+pub(in crate::gateway) struct Arrived<'b> {
+    book: Option<(&'b Book, Arc<Bounds>)>,
+    network: u128,
+    now: Moment,
+    /// What is left for the network.
+    least: Option<(By, u64)>,
+}
+
 /// The allowances of one tenant.
 struct Book {
     bounds: RwLock<Arc<Bounds>>,
@@ -148,26 +158,41 @@ impl Admission {
         this
     }
 
-    /// Takes a call of `caller` (a user or key of the tenant, by an id of its own; `None`: without a credential) from `address`,
-    /// or says when to come back. A call that is refused by one allowance uses up none of the others.
-    pub(in crate::gateway) fn admit(&self, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> Verdict {
-        let Some(book) = self.0.books.get(tenant) else { return Verdict::Admitted(Quota::default()) };
-        let (bounds, now) = (self.bounds(tenant, book), Moment::at(self.0.clock.now(), self.0.window));
-        let settings = &bounds.rate;
-        let network = network::block(address);
+    /// Takes a call from `address`, before anybody is asked who calls: a network that calls too often costs no look-up.
+    ///
+    /// # Errors
+    /// Says when to come back.
+    pub(in crate::gateway) fn arrive(&self, tenant: &TenantId, address: IpAddr) -> Result<Arrived<'_>, (Quota, Duration)> {
+        let (now, network) = (Moment::at(self.0.clock.now(), self.0.window), network::block(address));
+        let book = self.0.books.get(tenant).map(|book| (book, self.bounds(tenant, book)));
         let mut least = None;
-        if settings.per_network > 0 {
-            match book.networks.with(&network, |used| used.take(settings.per_network, now)) {
+        if let Some((book, bounds)) = book.as_ref().filter(|(_, bounds)| bounds.rate.per_network > 0) {
+            match book.networks.with(&network, |used| used.take(bounds.rate.per_network, now)) {
                 Ok(left) => nearer(&mut least, By::Network, left),
-                Err(wait) => return refused(By::Network, (&bounds, caller, now), wait),
+                Err(wait) => return Err((refused(By::Network, (bounds, None, now)), wait)),
             }
         }
+        Ok(Arrived { book, network, now, least })
+    }
+
+    /// Takes what has arrived from `caller` (a user or key of the tenant, by an id of its own; `None`: without a credential that is
+    /// known), or says when to come back. A call that is refused by one allowance uses up none of the others.
+    pub(in crate::gateway) fn admit(&self, arrived: Arrived<'_>, caller: Option<&str>) -> Verdict {
+        let Arrived { book: Some((book, bounds)), network, now, mut least } = arrived else {
+            return Verdict::Admitted(Quota::default());
+        };
+        let settings = &bounds.rate;
+        let give_back = || {
+            if settings.per_network > 0 {
+                book.networks.with(&network, Used::give_back);
+            }
+        };
         if let Some(caller) = caller.filter(|_| settings.per_caller > 0) {
             match book.callers.with(caller, |used| used.take(settings.per_caller, now)) {
                 Ok(left) => nearer(&mut least, By::Caller, left),
-                Err(wait) => {
-                    book.networks.with(&network, Used::give_back);
-                    return refused(By::Caller, (&bounds, Some(caller), now), wait);
+                Err(retry_after) => {
+                    give_back();
+                    return Verdict::Refused { quota: refused(By::Caller, (&bounds, Some(caller), now)), retry_after };
                 }
             }
         }
@@ -176,12 +201,12 @@ impl Admission {
             let outcome = lock(together).take(settings.per_tenant, now);
             match outcome {
                 Ok(left) => nearer(&mut least, By::Tenant, left),
-                Err(wait) => {
-                    book.networks.with(&network, Used::give_back);
-                    if let Some(caller) = caller {
+                Err(retry_after) => {
+                    give_back();
+                    if let Some(caller) = caller.filter(|_| settings.per_caller > 0) {
                         book.callers.with(caller, Used::give_back);
                     }
-                    return refused(By::Tenant, (&bounds, caller, now), wait);
+                    return Verdict::Refused { quota: refused(By::Tenant, (&bounds, caller, now)), retry_after };
                 }
             }
         }
@@ -249,9 +274,9 @@ impl Admission {
     }
 }
 
-fn refused(by: By, asked: (&Bounds, Option<&str>, Moment), wait: Duration) -> Verdict {
+fn refused(by: By, asked: (&Bounds, Option<&str>, Moment)) -> Quota {
     counter!("cardea_api_refused_total", "reason" => by.as_str()).increment(1);
-    Verdict::Refused { quota: quota(Some((by, 0)), asked), retry_after: wait }
+    quota(Some((by, 0)), asked)
 }
 
 fn quota(nearest: Option<(By, u64)>, (bounds, caller, now): (&Bounds, Option<&str>, Moment)) -> Quota {
@@ -346,9 +371,16 @@ mod tests {
         Admission::new([acme(), globex()], (settings, None), (bench.store.clone(), bench.clock.clone()), &bench.shutdown)
     }
 
+    fn ask(admission: &Admission, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> Verdict {
+        match admission.arrive(tenant, address) {
+            Ok(arrived) => admission.admit(arrived, caller),
+            Err((quota, retry_after)) => Verdict::Refused { quota, retry_after },
+        }
+    }
+
     /// How many of a hundred calls are taken.
     fn taken(admission: &Admission, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> usize {
-        let admitted = |_: &i32| matches!(admission.admit(tenant, caller, address), Verdict::Admitted(_));
+        let admitted = |_: &i32| matches!(ask(admission, tenant, caller, address), Verdict::Admitted(_));
         (0..100).filter(admitted).count()
     }
 
@@ -412,20 +444,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn those_of_unknown_address_share_one_allowance_and_take_nobodys() {
+        let bench = Bench::file();
+        let admission = admission(&bench, Settings { per_network: 5, ..SETTINGS });
+        assert_eq!(taken(&admission, &acme(), Some("a"), network::UNKNOWN), 5);
+        assert_eq!(taken(&admission, &acme(), Some("b"), "0.0.0.0".parse().unwrap()), 0);
+        assert_eq!(taken(&admission, &acme(), Some("a"), HERE), 5);
+        assert_eq!(taken(&admission, &acme(), Some("a"), "::1".parse().unwrap()), 5);
+    }
+
+    #[tokio::test]
     async fn callers_are_told_what_is_nearest_to_its_end_and_when_to_come_back() {
         let bench = Bench::file();
         // The clock of the bench stands at 1,700,000,000, 20 seconds into a minute.
         let admission = admission(&bench, Settings { per_caller: 2, per_network: 50, per_tenant: 100, ..SETTINGS });
         let policy = "ratelimit-policy: \"network\";q=50;w=60, \"caller\";q=2;w=60, \"tenant\";q=100;w=60".to_owned();
         let state = |text: &str| format!("ratelimit: {text}");
-        let ask = |caller| shown(admission.admit(&acme(), caller, HERE));
-        assert_eq!(ask(Some("a")), (vec![policy.clone(), state("\"caller\";r=1;t=40")], None));
-        assert_eq!(ask(Some("a")), (vec![policy.clone(), state("\"caller\";r=0;t=40")], None));
-        assert_eq!(ask(Some("a")), (vec![policy, state("\"caller\";r=0;t=40")], Some(70)), "half of a window after this one");
+        let told = |caller| shown(ask(&admission, &acme(), caller, HERE));
+        assert_eq!(told(Some("a")), (vec![policy.clone(), state("\"caller\";r=1;t=40")], None));
+        assert_eq!(told(Some("a")), (vec![policy.clone(), state("\"caller\";r=0;t=40")], None));
+        assert_eq!(told(Some("a")), (vec![policy, state("\"caller\";r=0;t=40")], Some(70)), "half of a window after this one");
         let policy = "ratelimit-policy: \"network\";q=50;w=60, \"tenant\";q=100;w=60".to_owned();
-        assert_eq!(ask(None), (vec![policy, state("\"network\";r=47;t=40")], None));
+        assert_eq!(told(None), (vec![policy, state("\"network\";r=47;t=40")], None));
         let nothing = Admission::new([acme()], (SETTINGS, None), (bench.store.clone(), bench.clock.clone()), &bench.shutdown);
-        assert_eq!(shown(nothing.admit(&acme(), Some("a"), HERE)), (Vec::new(), None));
+        assert_eq!(shown(ask(&nothing, &acme(), Some("a"), HERE)), (Vec::new(), None));
     }
 
     #[tokio::test]
@@ -434,7 +476,7 @@ mod tests {
         let admission = admission(&bench, Settings { per_network: 1, tracked: 32, ..SETTINGS });
         let networks = (0..10_000_u128).map(|n| IpAddr::V6((n << 64).into()));
         let admitted =
-            networks.filter(|&address| matches!(admission.admit(&acme(), None, address), Verdict::Admitted(_))).count();
+            networks.filter(|&address| matches!(ask(&admission, &acme(), None, address), Verdict::Admitted(_))).count();
         assert!((32..=64).contains(&admitted), "{admitted}: those that are tracked, and one for all others of a shelf");
     }
 
@@ -443,17 +485,17 @@ mod tests {
         let bench = Bench::redis().await;
         let settings = Settings { per_caller: 100, per_tenant: 1000, per_network: 1000, ..SETTINGS };
         let replicas = [admission(&bench, settings), admission(&bench, settings)];
-        let ask = |replica: &Admission| matches!(replica.admit(&acme(), Some("user:alice"), HERE), Verdict::Admitted(_));
-        assert_eq!((0..60).filter(|_| ask(&replicas[0])).count(), 60);
+        let asks = |replica: &Admission| matches!(ask(replica, &acme(), Some("user:alice"), HERE), Verdict::Admitted(_));
+        assert_eq!((0..60).filter(|_| asks(&replicas[0])).count(), 60);
         let mut there = 0;
         until("a word of the other replica", async || {
-            there += usize::from(ask(&replicas[1]));
-            !ask(&replicas[1])
+            there += usize::from(asks(&replicas[1]));
+            !asks(&replicas[1])
         })
         .await;
         // What was taken before the word came is more than was left by a share interval at most.
         assert!(there <= 100, "{there}");
-        until("both to know", async || !ask(&replicas[0])).await;
+        until("both to know", async || !asks(&replicas[0])).await;
         let keys = bench.redis.as_ref().unwrap().command(&["KEYS", "*"]).await;
         let names = format!("{keys:?}");
         assert!(!names.contains("alice") && !names.contains("c0000201"), "{names}");
@@ -468,12 +510,12 @@ mod tests {
         assert_eq!(taken(&replicas[0], &acme(), Some("user:alice"), HERE), 60);
         assert_eq!(taken(&replicas[1], &acme(), Some("user:bob"), HERE), 60);
         bench.redis.as_mut().unwrap().resume().await;
-        let ask = |replica: &Admission| matches!(replica.admit(&acme(), Some("user:carol"), HERE), Verdict::Admitted(_));
+        let asks = |replica: &Admission| matches!(ask(replica, &acme(), Some("user:carol"), HERE), Verdict::Admitted(_));
         let mut asked = 0;
         until("a common count", async || {
             asked += 1;
-            ask(&replicas[asked % 2]);
-            !ask(&replicas[0]) && !ask(&replicas[1])
+            asks(&replicas[asked % 2]);
+            !asks(&replicas[0]) && !asks(&replicas[1])
         })
         .await;
         assert_eq!(taken(&replicas[0], &acme(), Some("user:alice"), HERE), 0, "what was counted alone still counts");
@@ -488,7 +530,7 @@ mod tests {
         let admission = admission(&bench, settings);
         let started = Instant::now();
         for _ in 0..1_000_000 {
-            std::hint::black_box(admission.admit(&acme(), Some("user:alice"), HERE));
+            std::hint::black_box(ask(&admission, &acme(), Some("user:alice"), HERE));
         }
         eprintln!("{:?} for each call", started.elapsed() / 1_000_000);
     }

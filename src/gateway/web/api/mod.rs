@@ -2,8 +2,8 @@
 //! chain of its own in the place of the portal's middleware: there is no page, no form and no cookie to set, and it runs for
 //! every call.
 //!
-//! Host -> path -> caller -> body -> service. Each step answers for itself when it refuses; nothing goes to the service
-//! before all of them agreed.
+//! Host -> path -> allowance of the network -> caller -> the other allowances -> body -> service. Each step answers for itself
+//! when it refuses; nothing goes to the service before all of them agreed.
 
 mod answer;
 mod body;
@@ -37,7 +37,7 @@ use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::route_table::Answer;
 use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
 use crate::gateway::services::api_keys::ApiKeys;
-use crate::gateway::services::pace::{Quota, Verdict};
+use crate::gateway::services::pace::{Arrived, Quota, Verdict};
 use crate::gateway::session::{Glances, Sessions, Visit};
 use crate::platform::random;
 
@@ -164,14 +164,16 @@ async fn answered(
     (request, payload): (&HttpRequest, web::Payload),
     worker: &Worker,
 ) -> Result<HttpResponse, Refusal> {
+    let arrived = worker.parts.api.pace.admission.arrive(&site.tenant, begun.client);
+    let arrived = arrived.map_err(|(quota, retry_after)| Refusal::too_often(quota, retry_after))?;
     let recognised = caller::recognise(begun, (site, found.route), request.headers(), worker).await;
     let Recognised { caller, seen } = match recognised {
         Ok(recognised) => recognised,
         // Guesses count as well.
-        Err(refusal) => return admitted(begun, site, None, worker).and(Err(refusal)),
+        Err(refusal) => return admitted(arrived, None, worker).and(Err(refusal)),
     };
-    let name = worker.parts.api.name(&caller);
-    let quota = admitted(begun, site, name.as_deref(), worker)?;
+    let name = worker.parts.api.name(&site.tenant, &caller);
+    let quota = admitted(arrived, name.as_deref(), worker)?;
     let sees_inside = caller.sees_inside();
     let is_head = found.is_head;
     let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, seen.as_ref()).await?;
@@ -195,8 +197,8 @@ async fn answered(
 }
 
 /// Takes the call, or says when to come back.
-fn admitted(begun: &Begun, site: &Site, name: Option<&str>, worker: &Worker) -> Result<Quota, Refusal> {
-    match worker.parts.api.pace.admission.admit(&site.tenant, name, begun.client) {
+fn admitted(arrived: Arrived<'_>, name: Option<&str>, worker: &Worker) -> Result<Quota, Refusal> {
+    match worker.parts.api.pace.admission.admit(arrived, name) {
         Verdict::Admitted(quota) => Ok(quota),
         Verdict::Refused { quota, retry_after } => Err(Refusal::too_often(quota, retry_after)),
     }
