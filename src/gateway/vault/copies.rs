@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::VaultError;
@@ -28,6 +29,8 @@ struct Place<T> {
     state: RwLock<State<T>>,
     /// Held by the one who reads; the others wait for what comes of it.
     turn: tokio::sync::Mutex<()>,
+    /// For those who hold on to what a copy said.
+    word: watch::Sender<()>,
 }
 
 struct State<T> {
@@ -46,7 +49,11 @@ impl<T> Clone for Copies<T> {
 
 impl<T> Default for Place<T> {
     fn default() -> Self {
-        Self { state: RwLock::new(State { kept: None, failed: None, changes: 0 }), turn: tokio::sync::Mutex::default() }
+        Self {
+            state: RwLock::new(State { kept: None, failed: None, changes: 0 }),
+            turn: tokio::sync::Mutex::default(),
+            word: watch::Sender::default(),
+        }
     }
 }
 
@@ -65,6 +72,7 @@ impl<T> Place<T> {
             state.changes += 1;
             state.kept = None;
         });
+        self.word.send_replace(());
     }
 }
 
@@ -117,6 +125,16 @@ impl<T: Send + Sync + 'static> Copies<T> {
         if let Err(error) = self.0.store.publish(self.0.channel, tenant.as_str().as_bytes()).await {
             tracing::warn!(%tenant, %error, "other replicas see a change of keys only when their copies end");
         }
+    }
+
+    /// Hears when the copy of a tenant goes because there is word of a change.
+    pub(super) fn word(&self, tenant: &TenantId) -> watch::Receiver<()> {
+        self.place(tenant).word.subscribe()
+    }
+
+    /// How long a copy lives.
+    pub(super) fn life(&self) -> Duration {
+        self.0.life
     }
 
     fn place(&self, tenant: &TenantId) -> Arc<Place<T>> {

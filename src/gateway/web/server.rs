@@ -58,6 +58,7 @@ pub(in crate::gateway) fn serve(
             .app_data(Data::new(services))
             .app_data(Data::new(sessions.clone()))
             .app_data(Data::new(limits))
+            .app_data(Data::new(bounds))
             .configure(routes::all)
             .wrap(from_fn(error_page::note_reader))
             .wrap(from_fn(handle::handle))

@@ -3,8 +3,12 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use futures_util::stream;
+use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
@@ -13,6 +17,7 @@ use crate::support::replicas::Replicas;
 const SK: &str = "server-key-one-0123456789";
 const OTHER_SK: &str = "server-key-two-0123456789";
 const TASK: &str = "/scanner/api/v1/tasks/t1";
+const REPORT: &str = "/scanner/api/v2/tasks/t1/report";
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
 /// Gateways whose tenant acme has a server key, and its administrator.
@@ -72,6 +77,12 @@ impl Office {
     fn shown(&self) -> Vec<(String, u16)> {
         self.replicas.service.desk().calls.drain(..).map(|call| (call.bearer, call.status)).collect()
     }
+}
+
+/// Reads a report that never ends until it is cut.
+async fn cut(mut report: Response) {
+    let reading = async { while let Ok(Some(_)) = report.chunk().await {} };
+    tokio::time::timeout(Duration::from_secs(10), reading).await.expect("the report goes on");
 }
 
 async fn problem(answer: Response, status: u16) -> Value {
@@ -222,4 +233,52 @@ async fn without_a_server_key_an_api_key_is_told_so_and_the_service_asked_nothin
     let told = problem(answer, status).await;
     assert!((500..600).contains(&status) && told["message"].as_str().unwrap().contains("server key"), "{status}: {told}");
     assert!(replicas.service.desk().calls.is_empty());
+}
+
+/// Revoked or rotated away: what was begun with the text before is over, on the replica that did it and on the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_key_has_begun_ends_with_it_on_every_replica() {
+    let mut office = Office::new(Replicas::on_redis().await).await;
+    let (here, there) = (office.here(), office.there());
+    let first = office.issue(&[]).await;
+    let begin = async |office: &Office, key: &str| {
+        let mut reports = Vec::new();
+        for portal in [&here, &there] {
+            let mut report = office.ask(portal, REPORT, key).await;
+            assert_eq!(report.status(), 200);
+            assert!(report.chunk().await.unwrap().is_some());
+            reports.push(report);
+        }
+        reports
+    };
+    let reports = begin(&office, &first).await;
+    let second = office.rotate("0").await;
+    for report in reports {
+        cut(report).await;
+    }
+    let mut reports = begin(&office, &second).await;
+    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(1);
+    let body =
+        stream::unfold(receiver, async |mut receiver: mpsc::Receiver<_>| receiver.recv().await.map(|piece| (piece, receiver)));
+    let form = Form::new().part("file", Part::stream(reqwest::Body::wrap_stream(body)).file_name("a.war"));
+    let upload = office.client.post(format!("{there}/scanner/api/v1/files/upload")).bearer_auth(&second).multipart(form).send();
+    let meanwhile = async {
+        let before = office.replicas.service.desk().received;
+        sender.send(Ok(Bytes::from(vec![0; 9_000]))).await.unwrap();
+        eventually("the upload", async || (office.replicas.service.desk().received > before + 4096).then_some(())).await;
+        for report in &mut reports {
+            assert!(report.chunk().await.unwrap().is_some(), "nothing has ended yet");
+        }
+        let url = office.act("revoke").await;
+        let csrf = office.dora.get(&url).await.hidden("csrf");
+        assert_eq!(office.dora.post(&url, &[("csrf", &csrf)]).await.status, 303);
+    };
+    let (upload, ()) = tokio::join!(upload, meanwhile);
+    // It is told, or cut; its sender was not done.
+    assert!(upload.map_or(true, |answer| answer.status() == 401));
+    eventually("the end of the upload", async || (office.replicas.service.desk().cut == 1).then_some(())).await;
+    for report in reports {
+        cut(report).await;
+    }
+    drop(sender);
 }
