@@ -1,5 +1,7 @@
 //! Nobody ever sees a byte that was kept for somebody else.
 
+use http::header::ACCEPT_LANGUAGE;
+
 use super::*;
 
 #[tokio::test]

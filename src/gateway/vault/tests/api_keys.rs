@@ -142,17 +142,18 @@ async fn what_hangs_on_a_text_hears_of_its_end_and_of_no_other(bench: Bench) {
     for text in [&first, &second, &bystander] {
         assert!(stands(&keys, text).await);
     }
-    let soon = |text| tokio::time::timeout(Duration::from_secs(30), keys.ended(&acme(), text));
+    let acme = acme();
+    let soon = |text| tokio::time::timeout(Duration::from_secs(30), keys.ended(&acme, text));
     // The overlap ends while it is waited for.
     let (ended, ()) = tokio::join!(soon(&first), async { bench.clock.advance(Overlap::Hour.time()) });
     ended.unwrap();
     assert!(stands(&keys, &second).await && stands(&keys, &bystander).await);
-    let (ended, revoked) = tokio::join!(soon(&second), keys.revoke(&acme(), &key.id));
+    let (ended, revoked) = tokio::join!(soon(&second), keys.revoke(&acme, &key.id));
     (ended.unwrap(), revoked.unwrap());
     assert!(stands(&keys, &bystander).await);
     bench.clock.advance(DAY * 30);
     soon(&bystander).await.unwrap();
-    assert_eq!(keys.list(&acme()).await.unwrap()[0].id, other.id);
+    assert_eq!(keys.list(&acme).await.unwrap()[0].id, other.id);
 }
 
 async fn a_rotation_without_overlap_ends_every_text_before_it(bench: Bench) {

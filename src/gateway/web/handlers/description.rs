@@ -4,7 +4,6 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, ETAG, EntityTag, IfNoneMatch};
 use actix_web::web::{Data, Header};
 
-use crate::config::gateway::{Connection, Limits};
 use crate::gateway::description::{About, Bounds, Description};
 use crate::gateway::session::Sessions;
 use crate::gateway::web::error::WebError;
@@ -18,10 +17,10 @@ const ASK_AGAIN: &str = "public, no-cache";
 /// `GET /openapi.json`.
 pub(in crate::gateway) async fn document(
     page: Page,
-    (sessions, limits, connection): (Data<Sessions>, Data<Limits>, Data<Connection>),
+    (sessions, bounds): (Data<Sessions>, Data<Bounds>),
     known: Option<Header<IfNoneMatch>>,
 ) -> Result<HttpResponse, WebError> {
-    let description = of(&page.site, &sessions, (&limits, &connection))?;
+    let description = of(&page.site, &sessions, **bounds)?;
     let tag = EntityTag::new_strong(description.tag.clone());
     let is_known = known.is_some_and(|Header(known)| match known {
         IfNoneMatch::Any => true,
@@ -38,17 +37,13 @@ pub(in crate::gateway) async fn document(
 /// `GET /developers`.
 pub(in crate::gateway) async fn page(
     page: Page,
-    (sessions, limits, connection): (Data<Sessions>, Data<Limits>, Data<Connection>),
+    (sessions, bounds): (Data<Sessions>, Data<Bounds>),
 ) -> Result<HttpResponse, WebError> {
-    let description = of(&page.site, &sessions, (&limits, &connection))?;
+    let description = of(&page.site, &sessions, **bounds)?;
     page.show(&Guide::new(&page, &description.guide))
 }
 
-fn of<'s>(
-    site: &'s Site,
-    sessions: &Sessions,
-    (limits, connection): (&Limits, &Connection),
-) -> Result<&'s Description, WebError> {
+fn of<'s>(site: &'s Site, sessions: &Sessions, bounds: Bounds) -> Result<&'s Description, WebError> {
     if let Some(known) = site.description.get() {
         return Ok(known);
     }
@@ -58,13 +53,7 @@ fn of<'s>(
         cookie: sessions.cookie_name(),
         has_additions: site.has_additions,
         takes_access_tokens: site.takes_access_tokens,
-        bounds: Bounds {
-            json_bytes: limits.json_bytes,
-            upload_bytes: limits.upload_bytes,
-            uri_bytes: connection.uri_bytes,
-            head_bytes: connection.head_bytes,
-            head_fields: connection.head_fields,
-        },
+        bounds,
     };
     let made = Description::of(&about).map_err(|error| WebError::internal(format!("the description is no JSON: {error}")))?;
     Ok(site.description.get_or_init(|| made))
