@@ -43,9 +43,10 @@ pub(super) fn document(about: &About<'_>) -> OpenApi {
         // Of the interface (section 9); the gateway adds to it and changes nothing.
         .version("1.0.0")
         .description(Some(format!("{WORDS} {}", rules::of(about).join(" "))));
+    let people = ExternalDocs::new(format!("{}/developers", about.origin)).description(Some("The same for people."));
     OpenApiBuilder::new()
         .info(info)
-        .external_docs(Some(ExternalDocs::new(format!("{}/developers", about.origin))))
+        .external_docs(Some(people))
         .servers(Some([Server::new(about.origin)]))
         .tags(Some(GROUPS.map(|(name, words)| TagBuilder::new().name(name).description(Some(words)).build())))
         .paths(paths)
