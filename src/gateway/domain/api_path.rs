@@ -235,7 +235,7 @@ mod tests {
         ] {
             assert_eq!(name("GET", path), "ambiguous", "{path}");
         }
-        assert_eq!(name("GET", &format!("/scanner/{}", "a".repeat(16_384))), "ambiguous");
+        assert_eq!(name("GET", &format!("/scanner/{}", "a".repeat(16_384))), "too long");
     }
 
     #[test]
