@@ -43,7 +43,8 @@ pub(super) fn document(about: &About<'_>) -> OpenApi {
         // Of the interface (section 9); the gateway adds to it and changes nothing.
         .version("1.0.0")
         .description(Some(format!("{WORDS} {}", rules::of(about).join(" "))));
-    let people = ExternalDocs::new(format!("{}/developers", about.origin)).description(Some("The same for people."));
+    let mut people = ExternalDocs::new(format!("{}/developers", about.origin));
+    people.description = Some("The same for people.".to_owned());
     OpenApiBuilder::new()
         .info(info)
         .external_docs(Some(people))
