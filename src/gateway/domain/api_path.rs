@@ -20,6 +20,8 @@ pub(in crate::gateway) enum Decision {
     Found(Found),
     /// 400: words for the caller.
     Ambiguous(&'static str),
+    /// 414: words for the caller.
+    TooLong(&'static str),
     /// 400: a parameter is not what it has to be; words for the caller.
     BadParameter(&'static str),
     /// 404.
@@ -56,6 +58,9 @@ impl Found {
 /// Decides on `path` as it stands in the request line, without the query. `additions`: whether rows count that are not in
 /// the interface's tables.
 pub(in crate::gateway) fn decide(method: &str, path: &str, additions: bool) -> Decision {
+    if path.len() > LONGEST_PATH {
+        return Decision::TooLong("The path is longer than 2048 bytes.");
+    }
     if let Some(words) = ambiguity(path) {
         return Decision::Ambiguous(words);
     }
@@ -102,9 +107,6 @@ fn allowed(rows: impl Iterator<Item = &'static Route>) -> Vec<&'static str> {
 
 /// Why a path can be read in two ways; `None` when it cannot.
 fn ambiguity(path: &str) -> Option<&'static str> {
-    if path.len() > LONGEST_PATH {
-        return Some("The path is too long.");
-    }
     let mut bytes = path.bytes();
     while let Some(byte) = bytes.next() {
         match byte {
@@ -185,6 +187,7 @@ mod tests {
         match decide(method, path, false) {
             Decision::Found(found) => format!("{} {}", found.route.name, found.path()),
             Decision::Ambiguous(_) => "ambiguous".to_owned(),
+            Decision::TooLong(_) => "too long".to_owned(),
             Decision::BadParameter(_) => "bad parameter".to_owned(),
             Decision::Unknown => "unknown".to_owned(),
             Decision::WrongMethod(allowed) => allowed.join(","),
@@ -232,7 +235,7 @@ mod tests {
         ] {
             assert_eq!(name("GET", path), "ambiguous", "{path}");
         }
-        assert_eq!(name("GET", &format!("/scanner/{}", "a".repeat(16_384))), "ambiguous");
+        assert_eq!(name("GET", &format!("/scanner/{}", "a".repeat(16_384))), "too long");
     }
 
     #[test]

@@ -140,6 +140,11 @@ impl ApiKeys {
         self.clock.now()
     }
 
+    /// Resolves when a text that was good is so no more, for what goes on after its call was taken.
+    pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, text: &Secret) {
+        self.issued.ended(tenant, text).await;
+    }
+
     /// What a new key may be at most.
     pub(in crate::gateway) const fn bounds(&self) -> Bounds {
         self.bounds

@@ -31,7 +31,7 @@ use std::time::Duration;
 
 pub(in crate::gateway) use self::cookie::{BadCookie, CookieSettings};
 use self::copies::Copies;
-pub(in crate::gateway) use self::ending::{By, Tether};
+pub(in crate::gateway) use self::ending::{By, Tether, until};
 pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows};
 pub(in crate::gateway) use self::glance::{Glance, Glances, Seen};
 pub(in crate::gateway) use self::layer::Layer;

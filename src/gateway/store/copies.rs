@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{Event, Store, Subscription};
@@ -29,6 +30,8 @@ struct Place<T, E> {
     state: RwLock<State<T, E>>,
     /// Held by the one who reads; the others wait for what comes of it.
     turn: tokio::sync::Mutex<()>,
+    /// For those who hold on to what a copy said.
+    word: watch::Sender<()>,
 }
 
 struct State<T, E> {
@@ -47,7 +50,11 @@ impl<T, E> Clone for Copies<T, E> {
 
 impl<T, E> Default for Place<T, E> {
     fn default() -> Self {
-        Self { state: RwLock::new(State { kept: None, failed: None, changes: 0 }), turn: tokio::sync::Mutex::default() }
+        Self {
+            state: RwLock::new(State { kept: None, failed: None, changes: 0 }),
+            turn: tokio::sync::Mutex::default(),
+            word: watch::Sender::default(),
+        }
     }
 }
 
@@ -66,6 +73,7 @@ impl<T, E> Place<T, E> {
             state.changes += 1;
             state.kept = None;
         });
+        self.word.send_replace(());
     }
 }
 
@@ -119,6 +127,16 @@ impl<T: Send + Sync + 'static, E: Clone + Send + Sync + 'static> Copies<T, E> {
     /// Word came that the record was changed elsewhere.
     pub(in crate::gateway) fn forget(&self, tenant: &TenantId) {
         self.place(tenant).forget();
+    }
+
+    /// Hears when the copy of a tenant goes because there is word of a change.
+    pub(in crate::gateway) fn word(&self, tenant: &TenantId) -> watch::Receiver<()> {
+        self.place(tenant).word.subscribe()
+    }
+
+    /// How long a copy lives.
+    pub(in crate::gateway) fn life(&self) -> Duration {
+        self.0.life
     }
 
     fn place(&self, tenant: &TenantId) -> Arc<Place<T, E>> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
 use super::origins::OriginBook;
 use super::records::Records;
@@ -15,7 +16,7 @@ use crate::gateway::domain::api_key::{AllowList, ApiKey, ID, KeyRefusal, KeyText
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::Origins;
 use crate::gateway::store::{Copies, Unavailable};
-use crate::platform::clock::Clock;
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{keyed, same};
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -23,6 +24,8 @@ use crate::platform::secret::Secret;
 
 const KIND: &str = "api-keys";
 const CHANGED: &str = "api-keys-changed";
+/// How often it is looked at most whether a key still stands, where copies live shorter.
+const LOOK: Duration = Duration::from_millis(250);
 /// Texts of one key that are good at the same time.
 const MOST_TEXTS: usize = 4;
 
@@ -202,11 +205,7 @@ impl IssuedKeys {
     ) -> Result<Arc<ApiKey>, Refused> {
         let unknown = Refused { why: KeyRefusal::Unknown, key: None };
         let Some(text) = KeyText::read(text.expose()) else { return Err(unknown) };
-        let read = async || {
-            let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
-            Ok(held.into_iter().map(Issued::from).collect())
-        };
-        let all = self.copies.get(tenant, read).await.map_err(|error| {
+        let all = self.copy(tenant).await.map_err(|error| {
             tracing::warn!(%tenant, %error, "API keys cannot be looked at");
             Refused { why: KeyRefusal::Unavailable, key: None }
         })?;
@@ -224,6 +223,40 @@ impl IssuedKeys {
         }
         self.usage.note(tenant, &proof.used_as);
         Ok(Arc::clone(&issued.about))
+    }
+
+    /// Resolves when this text is good no more: its key is revoked, its overlap or its time ends. Word of a change comes from
+    /// whoever makes it; where none comes, the record is looked at again and again, as often as copies of it end. While the
+    /// store is away the end that was known holds.
+    pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, text: &Secret) {
+        let Some(text) = KeyText::read(text.expose()) else { return };
+        let mut word = self.copies.word(tenant);
+        let mut known = None;
+        loop {
+            word.mark_unchanged();
+            if let Ok(all) = self.copy(tenant).await {
+                known = all.iter().find(|issued| issued.about.id == text.id).and_then(|issued| end_of(issued, text.secret));
+                if known.is_none() {
+                    return;
+                }
+            }
+            let now = self.clock.now();
+            let left = known.map(|end| Duration::from_millis(u64::try_from(end.0.saturating_sub(now.0)).unwrap_or(0)));
+            if left.is_some_and(|left| left.is_zero()) {
+                return;
+            }
+            let again = self.copies.life().max(LOOK);
+            // An error would be that the copies are gone, and with them the process.
+            let _ = timeout(left.map_or(again, |left| left.min(again)), word.changed()).await;
+        }
+    }
+
+    async fn copy(&self, tenant: &TenantId) -> Result<Arc<Vec<Issued>>, VaultError> {
+        let read = async || {
+            let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
+            Ok(held.into_iter().map(Issued::from).collect())
+        };
+        self.copies.get(tenant, read).await
     }
 
     /// Writes counted uses down now.
@@ -254,6 +287,12 @@ pub(in crate::gateway) fn use_of(id: &str, number: u32) -> String {
 fn last_four(text: &Secret) -> String {
     let text = text.expose();
     text.get(text.len().saturating_sub(4)..).unwrap_or_default().to_owned()
+}
+
+/// When a text of a key ends; `None` when it is none of its texts.
+fn end_of(issued: &Issued, secret: &str) -> Option<Timestamp> {
+    let number = proof_of(issued, secret)?.number;
+    issued.about.editions.iter().find(|edition| edition.number == number).map(|edition| edition.ends)
 }
 
 fn proof_of<'i>(issued: &'i Issued, secret: &str) -> Option<&'i Proof> {

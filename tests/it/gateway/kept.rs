@@ -440,3 +440,30 @@ async fn when_the_one_whose_question_is_under_way_leaves_those_who_wait_are_answ
     // The service noted the call that was given up, or not; the others made one of their own.
     assert!(polls(&replicas) <= 2, "{}", polls(&replicas));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_for_those_who_told_the_service_the_same_in_every_header_that_it_sees() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, LONG_LIVED).await;
+    upstream.says([Says::Bytes(answer("200 OK", "content-type: application/json\r\nvary: accept-language\r\n", b"{}"))]);
+    let ask = async |lines: &[(&str, &[u8])]| {
+        let request = http().get(format!("{}{TASK}", front.base)).bearer_auth("t");
+        let request = lines.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    };
+    let told: [&[(&str, &[u8])]; 8] = [
+        &[],
+        &[("x-user-language", b"en")],
+        &[("x-user-language", b"en"), ("x-user-language", b"zh")],
+        &[("x-user-language", b"en"), ("accept-language", b"zh")],
+        &[("accept-language", b"zh")],
+        &[("x-user-language", b"\xe4")],
+        &[("x-user-language", b"\xe5")],
+        &[("content-type", b"text/plain")],
+    ];
+    for (at, lines) in told.iter().enumerate() {
+        ask(lines).await;
+        ask(lines).await;
+        assert_eq!(upstream.asked().len(), at + 1, "{lines:?}");
+    }
+}

@@ -3,11 +3,14 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use cardea::platform::clock::Clock;
+use futures_util::stream;
 use reqwest::header::HeaderValue;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
@@ -19,6 +22,7 @@ use crate::support::service::Service;
 const SK: &str = "server-key-one-0123456789";
 const OTHER_SK: &str = "server-key-two-0123456789";
 const TASK: &str = "/scanner/api/v1/tasks/t1";
+const REPORT: &str = "/scanner/api/v2/tasks/t1/report";
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
 /// Gateways whose tenant acme has a server key, and its administrator.
@@ -78,6 +82,12 @@ impl Office {
     fn shown(&self) -> Vec<(String, u16)> {
         self.replicas.service.desk().calls.drain(..).map(|call| (call.bearer, call.status)).collect()
     }
+}
+
+/// Reads a report that never ends until it is cut.
+async fn cut(mut report: Response) {
+    let reading = async { while let Ok(Some(_)) = report.chunk().await {} };
+    tokio::time::timeout(Duration::from_secs(10), reading).await.expect("the report goes on");
 }
 
 async fn problem(answer: Response, status: u16) -> Value {
@@ -348,4 +358,52 @@ async fn a_key_ends_when_its_time_is_over_and_is_then_like_one_that_never_was() 
     let mut dora = sign_in().await;
     let list = dora.get(&format!("{}/admin/keys", front.base)).await.text();
     assert!(list.contains("Expired") && list.contains("Ends soon"), "{list}");
+}
+
+/// Revoked or rotated away: what was begun with the text before is over, on the replica that did it and on the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_key_has_begun_ends_with_it_on_every_replica() {
+    let mut office = Office::new(Replicas::on_redis().await).await;
+    let (here, there) = (office.here(), office.there());
+    let first = office.issue(&[]).await;
+    let begin = async |office: &Office, key: &str| {
+        let mut reports = Vec::new();
+        for portal in [&here, &there] {
+            let mut report = office.ask(portal, REPORT, key).await;
+            assert_eq!(report.status(), 200);
+            assert!(report.chunk().await.unwrap().is_some());
+            reports.push(report);
+        }
+        reports
+    };
+    let reports = begin(&office, &first).await;
+    let second = office.rotate("0").await;
+    for report in reports {
+        cut(report).await;
+    }
+    let mut reports = begin(&office, &second).await;
+    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(1);
+    let body =
+        stream::unfold(receiver, async |mut receiver: mpsc::Receiver<_>| receiver.recv().await.map(|piece| (piece, receiver)));
+    let form = Form::new().part("file", Part::stream(reqwest::Body::wrap_stream(body)).file_name("a.war"));
+    let upload = office.client.post(format!("{there}/scanner/api/v1/files/upload")).bearer_auth(&second).multipart(form).send();
+    let meanwhile = async {
+        let before = office.replicas.service.desk().received;
+        sender.send(Ok(Bytes::from(vec![0; 9_000]))).await.unwrap();
+        eventually("the upload", async || (office.replicas.service.desk().received > before + 4096).then_some(())).await;
+        for report in &mut reports {
+            assert!(report.chunk().await.unwrap().is_some(), "nothing has ended yet");
+        }
+        let url = office.act("revoke").await;
+        let csrf = office.dora.get(&url).await.hidden("csrf");
+        assert_eq!(office.dora.post(&url, &[("csrf", &csrf)]).await.status, 303);
+    };
+    let (upload, ()) = tokio::join!(upload, meanwhile);
+    // It is told, or cut; its sender was not done.
+    assert!(upload.map_or(true, |answer| answer.status() == 401));
+    eventually("the end of the upload", async || (office.replicas.service.desk().cut == 1).then_some(())).await;
+    for report in reports {
+        cut(report).await;
+    }
+    drop(sender);
 }

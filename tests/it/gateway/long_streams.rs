@@ -191,6 +191,52 @@ async fn a_file_that_is_not_the_announced_one_never_arrives_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_sha256_is_compared_however_it_is_spelled_and_a_form_of_two_readings_never_arrives_whole() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    upstream.says([Says::Bytes(json("200 OK", "{}"))]);
+    let right = hex(&sha256(b"good"));
+    let part = |head: &str, content: &str| format!("--b\r\n{head}\r\n\r\n{content}\r\n");
+    let plain = "Content-Disposition: form-data; name=\"file\"; filename=\"a.jar\"";
+    let good = format!("{}--b--\r\n", part(plain, "good"));
+    let send = async |query: &str, form: &str| {
+        let request = http().post(format!("{}{UPLOAD}?{query}", front.base)).bearer_auth("t");
+        let request = request.header("content-type", "multipart/form-data; boundary=b").body(form.to_owned());
+        request.send().await.unwrap().status().as_u16()
+    };
+    let evil = format!("{}--b--\r\n", part(plain, "evil"));
+    for query in ["sha256=", "%73ha256=", "forceUpload=true&sha256="].map(|start| format!("{start}{right}")) {
+        assert_eq!(send(&query, &good).await, 200, "{query}");
+        assert_eq!(send(&query, &evil).await, 400, "{query}");
+    }
+    let encoded = format!("sha256=%{:02x}{}", right.as_bytes()[0], &right[1..]);
+    assert_eq!((send(&encoded, &good).await, send(&encoded, &evil).await), (200, 400));
+    let before = upstream.asked().len();
+    for query in [format!("sha256={right}&sha256={right}"), "sha256=abc&x".to_owned(), format!("sha256={right}&%73ha256=")] {
+        assert_eq!(send(&query, &evil).await, 400, "{query}");
+    }
+    assert_eq!(upstream.asked().len(), before, "these are not even begun");
+    let other = |head: &str| format!("{}{}--b--\r\n", part(plain, "good"), part(head, "evil"));
+    for form in [
+        other(plain),
+        other("Content-Disposition: form-data; name = \"file\""),
+        other("Content-Disposition: form-data; name*=utf-8''file"),
+        other("Content-Disposition: form-data;\r\n name=\"file\""),
+        other("Content-Disposition: form-data; name=\"fi\\le\""),
+        other("Content-Disposition : form-data; name=\"file\""),
+        part(plain, "good"),
+        format!("{}--b--\r\n", part("Content-Disposition: form-data; name=\"note\"", "evil")),
+    ] {
+        let before = upstream.asked().len();
+        assert_eq!(send(&format!("sha256={right}"), &form).await, 400, "{form}");
+        eventually("a cut", async || {
+            upstream.asked()[before..].iter().all(|asked| asked.is_gone && asked.body_bytes < form.len()).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_the_service_says_before_the_body_is_there_is_said_to_the_sender() {
     let upstream = Upstream::start().await;
     let front = Front::new(&upstream.base).await;

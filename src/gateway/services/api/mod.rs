@@ -6,6 +6,7 @@
 
 mod caller;
 pub(in crate::gateway) mod fuzzing;
+mod part;
 mod recipients;
 mod reply;
 mod sending;
@@ -46,7 +47,7 @@ use crate::platform::secret::Secret;
 /// Words for a tenant without one.
 const NO_KEY: &str = "There is no active server key for this tenant, so its API keys cannot be used.";
 /// Of a request that is answered with what is kept for others as well, the service sees none of these.
-const OWN: [HeaderName; 7] = [
+static OWN: [HeaderName; 7] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
     header::IF_MATCH,
@@ -54,6 +55,14 @@ const OWN: [HeaderName; 7] = [
     header::IF_NONE_MATCH,
     header::IF_RANGE,
     header::IF_UNMODIFIED_SINCE,
+];
+
+/// Of such a request the service sees these, so its answer is for those who send the same.
+static HEARD: [HeaderName; 4] = [
+    header::ACCEPT_LANGUAGE,
+    header::CONTENT_TYPE,
+    HeaderName::from_static("last-event-id"),
+    HeaderName::from_static("x-user-language"),
 ];
 
 /// The use case. Cheap to clone.
@@ -228,7 +237,6 @@ impl Api {
             }
             (_, Some(Credential::None) | None) => Whose::Public,
         };
-        let language = ["x-user-language", "accept-language"].iter().find_map(|name| ask.headers.get(*name)?.to_str().ok());
         Question::new(&Asked {
             tenant: ask.tenant,
             whose,
@@ -236,7 +244,7 @@ impl Api {
             parameters: &found.parameters,
             query: ask.query,
             body,
-            language,
+            headers: (&ask.headers, &HEARD),
         })
     }
 
@@ -256,5 +264,19 @@ impl Api {
 
     fn fingerprint(&self, token: &Secret) -> [u8; 32] {
         keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::domain::forwarding;
+
+    #[test]
+    fn what_passes_is_kept_from_the_service_or_tells_questions_apart() {
+        for name in &forwarding::REQUEST {
+            let places = [OWN.contains(name), HEARD.contains(name), *name == header::RANGE];
+            assert_eq!(places.into_iter().filter(|is_there| *is_there).count(), 1, "{name}");
+        }
     }
 }

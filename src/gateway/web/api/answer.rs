@@ -13,10 +13,10 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use super::Begun;
+use super::bond::Bond;
 use crate::gateway::services::api::{Reply, ReplyBody};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::pace::Quota;
-use crate::gateway::session::Seen;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::middleware::error_page::log;
 use crate::gateway::web::urls;
@@ -60,7 +60,8 @@ impl Refusal {
 
     /// 401 for a program that sent no credential, or none that is known.
     pub(super) fn unauthorized(words: &'static str) -> Self {
-        let error = WebError { words: words.into(), ..WebError::sign_in(urls::LOGIN.to_owned()) };
+        let title = "A credential is needed";
+        let error = WebError { title, words: words.into(), ..WebError::sign_in(urls::LOGIN.to_owned()) };
         let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         Self(Box::new(Told { error, header, quota: Quota::default() }))
     }
@@ -109,9 +110,9 @@ pub(super) fn passing(list: &'static [http::HeaderName], all: &HeaderMap) -> htt
     out
 }
 
-/// The service's answer, its body as it arrives. A stream of a signed-in person ends with their session; the connection
+/// The service's answer, its body as it arrives. A stream ends with the session or the API key of its call; the connection
 /// breaks then, so that nobody takes half an answer for one.
-pub(super) fn passed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpResponse {
+pub(super) fn passed(reply: Reply, is_head: bool, bond: &Bond) -> HttpResponse {
     let status = StatusCode::from_u16(reply.status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut answer = HttpResponse::build(status);
     headers(&mut answer, &reply.headers);
@@ -129,10 +130,7 @@ pub(super) fn passed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpRe
         ReplyBody::Whole(body) => return answer.body(body),
         ReplyBody::Stream(body) => body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from)),
     };
-    let body = match seen.filter(|_| !is_short(length)).and_then(Seen::tether) {
-        Some(tether) => tether.hold(body, |ending| Err(ending.words().into())).boxed_local(),
-        None => body.boxed_local(),
-    };
+    let body = if is_short(length) || is_head { body.boxed_local() } else { bond.hold(body, |words| Err(words.into())) };
     match length {
         Some(length) if is_head => answer.body(SizedStream::new(length, futures_util::stream::empty::<Piece>())),
         Some(0) => answer.finish(),

@@ -7,6 +7,7 @@
 
 mod answer;
 mod body;
+mod bond;
 mod caller;
 mod meters;
 
@@ -14,7 +15,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{Method, StatusCode, Version};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use tracing::Instrument as _;
@@ -23,7 +24,7 @@ use self::answer::Refusal;
 use self::caller::Recognised;
 use self::meters::Meters;
 use super::error::WebError;
-use super::listener::Peer;
+use super::listener::{Peer, Presence};
 use super::middleware::csrf::Guard;
 use super::middleware::head;
 use super::middleware::request::{Callers, REQUEST_ID};
@@ -86,6 +87,8 @@ pub(in crate::gateway) fn routes(parts: ApiParts) -> impl FnOnce(&mut ServiceCon
 
 /// How often it is looked whether a caller is still there.
 const LOOK: Duration = Duration::from_millis(400);
+/// The same, after it was asked.
+const SOON: Duration = Duration::from_millis(50);
 /// What logs say of a caller that left before there was an answer; never seen by anybody.
 const GONE: StatusCode = StatusCode::REQUEST_TIMEOUT;
 
@@ -116,11 +119,15 @@ async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>)
 
 /// Resolves when the caller has left.
 async fn gone(request: &HttpRequest) {
+    let may_be_told = request.version() >= Version::HTTP_11;
+    let mut wait = LOOK;
     loop {
-        tokio::time::sleep(LOOK).await;
-        if request.conn_data::<Peer>().is_some_and(Peer::is_gone) {
-            return;
-        }
+        tokio::time::sleep(wait).await;
+        wait = match request.conn_data::<Peer>().map(|peer| peer.look(may_be_told)) {
+            Some(Presence::Gone) => return,
+            Some(Presence::Asked) => SOON,
+            Some(Presence::Here) | None => LOOK,
+        };
     }
 }
 
@@ -152,6 +159,10 @@ async fn decided(
             (name, answered(begun, (site, found), (request, payload), worker).await)
         }
         Decision::Ambiguous(words) | Decision::BadParameter(words) => ("none", Err(WebError::bad_request(words).into())),
+        Decision::TooLong(words) => {
+            let refused = WebError { words: words.into(), ..WebError::of_status(StatusCode::URI_TOO_LONG) };
+            ("none", Err(refused.into()))
+        }
         Decision::Unknown => ("none", Err(WebError::not_found().into())),
         Decision::WrongMethod(allowed) if *request.method() == Method::OPTIONS => ("none", Ok(answer::options(&allowed))),
         Decision::WrongMethod(allowed) => ("none", Err(Refusal::wrong_method(&allowed))),
@@ -167,7 +178,7 @@ async fn answered(
     let arrived = worker.parts.api.pace.admission.arrive(&site.tenant, begun.client);
     let arrived = arrived.map_err(|(quota, retry_after)| Refusal::too_often(quota, retry_after))?;
     let recognised = caller::recognise(begun, (site, found.route), request.headers(), worker).await;
-    let Recognised { caller, seen } = match recognised {
+    let Recognised { caller, bond } = match recognised {
         Ok(recognised) => recognised,
         // Guesses count as well.
         Err(refusal) => return admitted(arrived, None, worker).and(Err(refusal)),
@@ -176,7 +187,7 @@ async fn answered(
     let quota = admitted(arrived, name.as_deref(), worker)?;
     let sees_inside = caller.sees_inside();
     let is_head = found.is_head;
-    let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, seen.as_ref()).await?;
+    let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, &bond).await?;
     let mut headers = answer::passing(&forwarding::REQUEST, request.headers());
     if found.route.answer != Answer::Stream {
         headers.remove(http::header::ACCEPT_ENCODING);
@@ -188,10 +199,10 @@ async fn answered(
     let reply = worker.parts.api.ask(&worker.proxy, ask, sent).await;
     let mut reply = reply.map_err(|error| cut.explain(error))?;
     reply.cache = reply.cache.filter(|_| sees_inside);
-    if let Some(seen) = &seen {
+    if let Some(seen) = bond.seen() {
         worker.glances.used(seen).await;
     }
-    let mut answer = answer::passed(reply, is_head, seen.as_ref());
+    let mut answer = answer::passed(reply, is_head, &bond);
     answer::allowance(&mut answer, quota);
     Ok(answer)
 }
