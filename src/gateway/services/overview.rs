@@ -93,9 +93,10 @@ impl Overview {
         let began = Instant::now();
         let health = async { (self.health.report().await, began.elapsed()) };
         let parts = (self.reach.of(tenant), self.keys_of(actor), self.shares.attention(tenant), self.users.count(tenant));
-        let (health, reached, keys, shares, (users, acts)) =
-            futures_util::future::join5(health, parts.0, parts.1, parts.2, async { (parts.3.await, self.acts(actor).await) })
-                .await;
+        let parts = (Box::pin(parts.0), Box::pin(parts.1), Box::pin(parts.2), Box::pin(parts.3));
+        let rest = Box::pin(async { (parts.3.await, self.acts(actor).await) });
+        let all = futures_util::future::join5(health, parts.0, parts.1, parts.2, rest);
+        let (health, reached, keys, shares, (users, acts)) = all.await;
         let (report, took) = health;
         Shown {
             store: report.store.then_some(took),

@@ -117,7 +117,14 @@ impl Sent {
 
 impl Api {
     /// Asks the service, or answers with what is kept. To be called on a worker: asking may go on behind the request.
-    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+        if recipients::ask(ask.found.route) {
+            return Box::pin(self.through_door(proxy, ask, sent)).await;
+        }
+        self.answered(proxy, ask, sent).await
+    }
+
+    async fn through_door(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
         let (sent, tried) = self.at_door(&mut ask, sent).await?;
         let reply = self.answered(proxy, ask, sent).await?;
         self.left_door(tried.as_ref(), reply.status).await?;
@@ -133,13 +140,16 @@ impl Api {
         };
         // A part of an answer is nobody else's.
         if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
-            let wish = self.own_shares.held(&ask, body.as_deref()).await?;
+            let wish = match route.verb {
+                Verb::Get => None,
+                Verb::Post | Verb::Patch => Box::pin(self.own_shares.held(&ask, body.as_deref())).await?,
+            };
             let changing = self.cache.changing(ask.tenant, route.ends);
             let reply = self.call(&ask, means)?.replayable(proxy, body).await;
             changing.done().await;
             let reply = reply?;
             if let Some(wish) = wish.filter(|_| reply.status.is_success()) {
-                self.own_shares.note(ask.tenant, &wish).await?;
+                Box::pin(self.own_shares.note(ask.tenant, &wish)).await?;
             }
             return Ok(reply);
         }

@@ -8,7 +8,7 @@ use super::{Api, Ask, Sent};
 use crate::contract::ids::ShareId;
 use crate::contract::paths;
 use crate::gateway::domain::device::Device;
-use crate::gateway::domain::route_table::Verb;
+use crate::gateway::domain::route_table::{Route, Verb};
 use crate::gateway::domain::share::{Doorway, Spot};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::share_page::{Passage, Place, Tried};
@@ -18,13 +18,15 @@ use crate::platform::secret::Secret;
 /// The operations.
 const OPERATIONS: [&str; 3] = [paths::SHARE_PUBLIC, paths::SHARE_PUBLIC_VUL, paths::SHARE_PUBLIC_CHAIN];
 
+/// Whether an operation is one that recipients ask for.
+pub(super) fn ask(route: &Route) -> bool {
+    OPERATIONS.contains(&route.path)
+}
+
 impl Api {
     /// Lets a call pass, changed where the service is not to see what it is for. What is given back is to be told what came
     /// of it.
     pub(super) async fn at_door(&self, ask: &mut Ask<'_>, sent: Sent) -> Result<(Sent, Option<Tried>), Error> {
-        if !OPERATIONS.contains(&ask.found.route.path) {
-            return Ok((sent, None));
-        }
         let Some(Ok(share)) = ask.found.parameters.first().map(|id| id.parse::<ShareId>()) else { return Err(Error::NotFound) };
         let (sent, code) = match sent {
             Sent::Whole(Some(body)) if ask.found.route.verb == Verb::Post => {

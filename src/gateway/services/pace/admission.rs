@@ -177,7 +177,7 @@ impl Admission {
 
     /// Takes what has arrived from `caller` (a user or key of the tenant, by an id of its own; `None`: without a credential that is
     /// known), or says when to come back. A call that is refused by one allowance uses up none of the others.
-    pub(in crate::gateway) fn admit(&self, arrived: Arrived<'_>, caller: Option<&str>) -> Verdict {
+    pub(in crate::gateway) fn admit(arrived: Arrived<'_>, caller: Option<&str>) -> Verdict {
         let Arrived { book: Some((book, bounds)), network, now, mut least } = arrived else {
             return Verdict::Admitted(Quota::default());
         };
@@ -373,7 +373,7 @@ mod tests {
 
     fn ask(admission: &Admission, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> Verdict {
         match admission.arrive(tenant, address) {
-            Ok(arrived) => admission.admit(arrived, caller),
+            Ok(arrived) => Admission::admit(arrived, caller),
             Err((quota, retry_after)) => Verdict::Refused { quota, retry_after },
         }
     }

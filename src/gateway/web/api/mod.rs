@@ -38,7 +38,7 @@ use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::route_table::Answer;
 use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
 use crate::gateway::services::api_keys::ApiKeys;
-use crate::gateway::services::pace::{Arrived, Quota, Verdict};
+use crate::gateway::services::pace::{Admission, Arrived, Quota, Verdict};
 use crate::gateway::session::{Glances, Sessions, Visit};
 use crate::platform::random;
 
@@ -181,10 +181,10 @@ async fn answered(
     let Recognised { caller, bond } = match recognised {
         Ok(recognised) => recognised,
         // Guesses count as well.
-        Err(refusal) => return admitted(arrived, None, worker).and(Err(refusal)),
+        Err(refusal) => return admitted(arrived, None).and(Err(refusal)),
     };
     let name = worker.parts.api.name(&site.tenant, &caller);
-    let quota = admitted(arrived, name.as_deref(), worker)?;
+    let quota = admitted(arrived, name.as_deref())?;
     let sees_inside = caller.sees_inside();
     let is_head = found.is_head;
     let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, &bond).await?;
@@ -208,8 +208,8 @@ async fn answered(
 }
 
 /// Takes the call, or says when to come back.
-fn admitted(arrived: Arrived<'_>, name: Option<&str>, worker: &Worker) -> Result<Quota, Refusal> {
-    match worker.parts.api.pace.admission.admit(arrived, name) {
+fn admitted(arrived: Arrived<'_>, name: Option<&str>) -> Result<Quota, Refusal> {
+    match Admission::admit(arrived, name) {
         Verdict::Admitted(quota) => Ok(quota),
         Verdict::Refused { quota, retry_after } => Err(Refusal::too_often(quota, retry_after)),
     }
