@@ -12,6 +12,7 @@ mod problems;
 mod reading;
 pub mod scanner;
 mod section;
+mod shares;
 pub mod telemetry;
 
 pub use layers::Sources;

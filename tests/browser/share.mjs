@@ -87,8 +87,11 @@ export async function scanLinks(fresh, links, { watch, times = 100 }) {
       for (let at = 0; at < forms; at += 1) {
         await page.goto(link);
         const way = n % 3;
-        const sent = way === 0 ? page.waitForResponse((answer) => answer.request().method() === 'POST') : null;
-        await page.locator('form').nth(at).evaluate((form, way) => {
+        const form = page.locator('form').nth(at);
+        // What the page itself holds back is not sent: nothing moves then.
+        const moves = way === 0 || await form.evaluate((form) => form.checkValidity());
+        const sent = moves ? page.waitForNavigation() : null;
+        await form.evaluate((form, way) => {
           if (way === 0) form.submit();
           else if (way === 1) form.requestSubmit();
           else form.querySelector('button:not([type=button])').click();

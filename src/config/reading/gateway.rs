@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use crate::config::checks;
 use crate::config::gateway::{
     Audit, Claims, ClientAuth, Drafts, ForwardedBy, Gateway, Identity, IdentityLimits, Limits, Operations, Profile, PublicAuth,
-    SealingKey, Server, Service, Session, Shares, Tenant, TenantApi, Upstream, Vault,
+    SealingKey, Server, Service, Session, Tenant, TenantApi, Upstream, Vault,
 };
 use crate::config::section::Section;
 use crate::platform::secret::Secret;
@@ -32,7 +32,7 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         limits: section.table("limits", limits),
         api: section.table("api", super::api::read),
         drafts: section.table("drafts", drafts),
-        shares: section.table("shares", shares),
+        shares: section.table("shares", super::shares::read),
         cache: section.table("cache", super::cache::read),
         audit: section.table("audit", audit),
         vault: section.table("vault", vault),
@@ -159,28 +159,6 @@ fn limits(section: &mut Section<'_>) -> Limits {
         live_poll_ms: section.number("live_poll_ms", 100..=60_000),
         group_files: section.number("group_files", 0..=200),
     }
-}
-
-fn shares(section: &mut Section<'_>) -> Shares {
-    let shares = Shares {
-        without_code: section.flag("without_code"),
-        usual_days: section.number("usual_days", 1..=366),
-        most_days: section.number("most_days", 1..=366),
-        most_views: section.number("most_views", 0..=100_000),
-        evidence: section.flag("evidence"),
-        grant_minutes: section.number("grant_minutes", 1..=1440),
-        wrong_by_network: section.number("wrong_by_network", 1..=1000),
-        network_minutes: section.number("network_minutes", 1..=10_080),
-        wrong_anywhere: section.number("wrong_anywhere", 1..=100_000),
-        anywhere_minutes: section.number("anywhere_minutes", 1..=10_080),
-        locked_minutes: section.number("locked_minutes", 1..=10_080),
-        wrong_in_life: section.number("wrong_in_life", 1..=1_000_000),
-        kept_days: section.number("kept_days", 0..=3660),
-    };
-    if shares.usual_days > shares.most_days {
-        section.problem("usual_days", "is more than most_days", "a share may not usually live longer than it may at most");
-    }
-    shares
 }
 
 fn drafts(section: &mut Section<'_>) -> Drafts {

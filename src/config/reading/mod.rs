@@ -7,5 +7,6 @@ mod cache;
 pub(super) mod gateway;
 pub(super) mod idp;
 pub(super) mod scanner;
+mod shares;
 mod store;
 pub(super) mod telemetry;

@@ -16,6 +16,7 @@ mod glance;
 mod landing;
 mod layer;
 mod login;
+mod no_token;
 mod portal;
 mod provider_sessions;
 mod records;

@@ -1,17 +1,20 @@
 //! Every address of the portal: the patterns that routes are bound to and the builders pages and handlers use.
 //! Knows no handler.
 
+pub(in crate::gateway) use super::door_urls::{
+    DOOR, OPEN_DOOR, behind, door, doorway, entrance, is_recipients, share_chain, share_close, share_finding, share_report,
+    share_view,
+};
 pub(in crate::gateway) use super::share_urls::{
     SHARE, SHARE_CODE, SHARE_END, SHARE_EXTEND, SHARE_PREVIEW, SHARE_PREVIEW_CHAIN, SHARE_PREVIEW_FINDING, SHARES, SHARES_END,
     SHARES_NEW, mail, read, share, share_code, share_end, share_extend, share_new, share_preview, share_preview_chain,
     share_preview_finding, shares, written,
 };
-use crate::contract::ids::{ShareId, TaskId, VulId};
+use crate::contract::ids::{TaskId, VulId};
 use crate::contract::paths::fill;
 use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::gateway::domain::draft::{DraftId, Step};
 use crate::gateway::domain::group::GroupId;
-use crate::gateway::domain::share::{Doorway, Spot};
 
 pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
@@ -64,14 +67,6 @@ pub(in crate::gateway) const FINDINGS: &str = "/tasks/{task}/findings";
 pub(in crate::gateway) const FINDING: &str = "/tasks/{task}/findings/{vul}";
 pub(in crate::gateway) const UPLOADS: &str = "/uploads";
 pub(in crate::gateway) const UPLOAD: &str = "/uploads/{sha256}";
-/// Recipients' addresses, below both doors alike. The pattern of `/s/…` asks for a code, that of `/o/…` for none.
-pub(in crate::gateway) const DOOR: &str = "/s/{share}";
-pub(in crate::gateway) const OPEN_DOOR: &str = "/o/{share}";
-const VIEW: &str = "/view";
-const VIEW_FINDING: &str = "/view/findings/{vul}";
-const VIEW_CHAIN: &str = "/view/chains/{chain}";
-const VIEW_REPORT: &str = "/view/report";
-const CLOSE: &str = "/close";
 pub(in crate::gateway) const ROBOTS: &str = "/robots.txt";
 pub(in crate::gateway) const KEYS: &str = "/admin/keys";
 pub(in crate::gateway) const KEY: &str = "/admin/keys/{key}";
@@ -254,53 +249,6 @@ pub(in crate::gateway) fn group_terminate(id: &GroupId) -> String {
 
 pub(in crate::gateway) fn group_delete(id: &GroupId) -> String {
     fill(GROUP_DELETE, &[id.as_str()])
-}
-
-/// The pattern of a door.
-pub(in crate::gateway) const fn doorway(doorway: Doorway) -> &'static str {
-    match doorway {
-        Doorway::Code => DOOR,
-        Doorway::Open => OPEN_DOOR,
-    }
-}
-
-/// The patterns behind a door: view, finding, chain, report, close.
-pub(in crate::gateway) fn behind(door: Doorway) -> [String; 5] {
-    [VIEW, VIEW_FINDING, VIEW_CHAIN, VIEW_REPORT, CLOSE].map(|below| format!("{}{below}", doorway(door)))
-}
-
-/// Whether a pattern or a path is one of recipients: what follows in it may be a capability.
-pub(in crate::gateway) fn is_recipients(path: &str) -> bool {
-    Doorway::ALL.iter().any(|door| doorway(*door).strip_suffix("{share}").is_some_and(|start| path.starts_with(start)))
-}
-
-pub(in crate::gateway) fn door(spot: &Spot) -> String {
-    fill(doorway(spot.doorway), &[spot.share.as_str()])
-}
-
-/// The door that recipients are sent to: of shares with a code, or of those without.
-pub(in crate::gateway) fn entrance(id: &ShareId, needs_code: bool) -> String {
-    door(&Spot { doorway: Doorway::of(needs_code), share: id.clone() })
-}
-
-pub(in crate::gateway) fn share_view(spot: &Spot) -> String {
-    format!("{}{VIEW}", door(spot))
-}
-
-pub(in crate::gateway) fn share_finding(spot: &Spot, vul: &VulId) -> String {
-    format!("{}{}", door(spot), fill(VIEW_FINDING, &[vul.as_str()]))
-}
-
-pub(in crate::gateway) fn share_chain(spot: &Spot, chain: &VulId) -> String {
-    format!("{}{}", door(spot), fill(VIEW_CHAIN, &[chain.as_str()]))
-}
-
-pub(in crate::gateway) fn share_report(spot: &Spot, form: ReportType) -> String {
-    format!("{}{VIEW_REPORT}?type={}", door(spot), form.as_str())
-}
-
-pub(in crate::gateway) fn share_close(spot: &Spot) -> String {
-    format!("{}{CLOSE}", door(spot))
 }
 
 pub(in crate::gateway) fn key_test(id: &str) -> String {

@@ -157,7 +157,7 @@ async fn is_revoked(life: &mut Life<'_>) {
     })
     .await;
     let text = ask.text();
-    assert!(text.contains("It is in use.") && text.contains("<code>getRandomContent</code>"), "{text}");
+    assert!(text.contains("It is in use.") && text.contains("<code>getOwnershipContent</code>"), "{text}");
     let csrf = ask.hidden("csrf");
     pages.push(ask);
     assert_eq!(dora.post(revoke, &[("csrf", &csrf)]).await.status, 303);

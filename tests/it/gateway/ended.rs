@@ -251,7 +251,7 @@ async fn a_form_sent_after_a_sign_out_in_another_tab_is_told_so_and_led_back_to_
             ("/shares", "/shares/new?task=4f", "/shares/new?task=4f"),
             ("/shares/4f/end", "/shares", "/shares"),
             ("/admin/keys", "/admin/keys", "/admin/keys"),
-            ("/admin/keys/4f/remove", "", "/admin/keys"),
+            ("/admin/keys/4f/remove", "", "/admin/keys/4f"),
             ("/admin/sessions/people/4f/end", "/admin/sessions?q=bo", "/admin/sessions?q=bo"),
             // No page of ours that a sign-in returns to.
             ("/admin/keys", "/auth/signed-out", "/admin/keys"),
