@@ -91,7 +91,8 @@ fn run_configured(kind: Kind, file: Option<&Path>, environment: Environment) -> 
 }
 
 fn start_log(config: &Config) -> Duration {
-    telemetry::start(&config.telemetry.filter, config.telemetry.format);
+    let wait = Duration::from_millis(config.telemetry.buffer_ms);
+    telemetry::start(&config.telemetry.filter, config.telemetry.format, wait);
     let gateway = config.gateway.as_ref().map_or(0, |gateway| gateway.server.shutdown_seconds);
     let scanner = config.scanner.as_ref().map_or(0, |scanner| scanner.shutdown_seconds);
     Duration::from_secs(gateway.max(scanner)).saturating_add(DRAIN_SLACK)

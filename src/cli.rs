@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::app::{self, DataOf, Environment, EventFilter, Failure, TrailList};
 use crate::demo::Options;
-use crate::platform::console;
+use crate::platform::{console, telemetry};
 
 /// A company portal in front of a security scanning service.
 #[derive(Parser)]
@@ -173,7 +173,9 @@ pub fn run() -> ExitCode {
     if matches!(command, Command::AnalyzeArchive) {
         return app::analyze_archive();
     }
-    match execute(command) {
+    let outcome = execute(command);
+    telemetry::flush();
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             console::complain(&format!("cardea: {failure}"));

@@ -5,8 +5,10 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
+pub use super::administration::{Administration, Operator, Subject};
 use super::cache::Cache;
 pub use super::pace::{Api, Breaker, Gate, Rate, Retry};
+pub use super::shares::Shares;
 use crate::platform::secret::Secret;
 
 /// Everything the gateway needs to start.
@@ -21,10 +23,13 @@ pub struct Gateway {
     pub limits: Limits,
     pub api: Api,
     pub drafts: Drafts,
+    pub shares: Shares,
     pub cache: Cache,
     pub audit: Audit,
     pub vault: Vault,
     pub operations: Operations,
+    pub administration: Administration,
+    pub operator: Operator,
     /// By tenant id.
     pub tenants: BTreeMap<String, Tenant>,
 }
@@ -77,6 +82,8 @@ pub struct Session {
     pub cookie_name: String,
     pub idle_minutes: u64,
     pub absolute_hours: u64,
+    /// Changes of keys need a person who showed at most this long ago who they are.
+    pub step_up_minutes: u64,
     /// A session in use is given more time, and seen, at most this often.
     pub extend_seconds: u64,
     /// How long a session that was read is believed without looking again; 0 looks each time.
@@ -142,6 +149,8 @@ pub struct Audit {
     pub strangers_per_minute: NonZeroU32,
     /// The same for a day.
     pub strangers_per_day: NonZeroU32,
+    /// Records that one page of the audit log looks through at most.
+    pub looked_through: usize,
     /// Records that are sealed anew in a minute after a change of the sealing key.
     pub resealed_per_minute: NonZeroU32,
 }
@@ -163,6 +172,8 @@ pub struct Vault {
     pub api_key_days: u32,
     /// Networks that one API key may be bound to.
     pub api_key_networks: usize,
+    /// Pairs of operation and network that are told apart for one API key and day.
+    pub use_origins: usize,
     /// Refused API keys that are written down for each tenant and minute.
     pub refusals_per_minute: NonZeroU32,
 }
@@ -209,16 +220,6 @@ pub struct Limits {
     pub form_bytes: usize,
     /// A request body that moves no byte for this long is refused.
     pub body_idle_seconds: u64,
-    /// Wrong extraction codes per share and network before it has to wait.
-    pub share_wrong_codes: u64,
-    /// Wrong extraction codes per share from all networks together before everybody has to wait.
-    pub share_wrong_codes_anywhere: u64,
-    /// Wrong extraction codes in the life of a share after which its code opens nothing any more.
-    pub share_wrong_codes_lifetime: u64,
-    /// How long those count, and how long it then waits.
-    pub share_window_seconds: u64,
-    /// How long an opened share stays open for its recipient.
-    pub share_grant_minutes: u64,
     /// Sign-ins begun per network and minute.
     pub sign_ins_per_minute: u64,
     /// Events of one live status stream end after this long; the page asks again.

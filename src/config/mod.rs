@@ -1,6 +1,7 @@
 //! Settings as plain data. Defaults come from `config/default.toml`, then a file, then the environment
 //! (`CARDEA__SECTION__KEY`). Every problem is reported at once with its path. Pure: nothing here is kept or global.
 
+pub mod administration;
 pub mod cache;
 mod checks;
 pub mod gateway;
@@ -11,6 +12,7 @@ mod problems;
 mod reading;
 pub mod scanner;
 mod section;
+mod shares;
 pub mod telemetry;
 
 pub use layers::Sources;

@@ -42,8 +42,11 @@ pub struct Breaker {
 /// How many calls of a tenant are at its service at the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Gate {
+    /// Of members.
     pub at_once: usize,
-    /// How many more wait for a place, and how long.
+    /// Of callers without a credential that is known.
+    pub strangers_at_once: usize,
+    /// How many more of either wait for a place, and how long.
     pub waiting: usize,
     pub wait_ms: u64,
 }

@@ -4,20 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::StartError;
+use super::administration;
 use super::audit::{self, Audit};
 use super::cache::Cache;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
-use super::keyring::{self, KeyCounts, Keyring};
+use super::keyring::Keyring;
+use super::ledger::Ledger;
+use super::opening::{ring, store};
+use super::policies::Policies;
 use super::services::Services;
 use super::services::accounts::Accounts;
-use super::services::api::{Api, ProxySettings};
+use super::services::api::{Api, OwnShares, ProxySettings};
 use super::services::api_keys::ApiKeys;
 use super::services::artifacts::Artifacts;
+use super::services::audit::AuditLog;
 use super::services::authority::Authority;
 use super::services::backchannel::BackChannel;
 use super::services::browsers::Browsers;
@@ -41,17 +43,19 @@ use super::services::reports::Reports;
 use super::services::revocation::Revocations;
 use super::services::sessions::SessionLists;
 use super::services::share_page::SharePages;
+use super::services::share_policy::SharePolicies;
 use super::services::shares::Shares;
 use super::services::signin::SignIn;
 use super::services::tasks::Tasks;
 use super::services::uploads::Uploads;
+use super::services::users::Users;
 use super::session::{self, CookieSettings, Flows, ProviderSessions, RefreshSettings, Sessions, TokenParts, TokenSource, Tokens};
-use super::store::{Layout, OpenError, RedisSettings, Store, Unavailable};
+use super::store::{Store, Unavailable};
 use super::upstream::Transport;
 use super::vault::{self, IssuedKeys, ServerKeys, VaultError};
 use super::web::server::{Callers, Guard, Parts};
 use super::web::site::Sites;
-use crate::config::gateway::{Backend, Gateway as Settings, Store as StoreSettings, Tenant};
+use crate::config::gateway::{Gateway as Settings, Tenant};
 use crate::platform::clock::Clock;
 use crate::platform::digest::hex;
 use crate::platform::seal::Ring;
@@ -60,17 +64,18 @@ use crate::platform::shutdown::Shutdown;
 
 /// What the parts share.
 pub(in crate::gateway) struct Base<'a> {
-    settings: &'a Settings,
-    clock: &'a Clock,
-    shutdown: &'a Shutdown,
-    tenants: BTreeMap<TenantId, Tenant>,
-    store: Store,
-    ring: Arc<Ring>,
+    pub(in crate::gateway) settings: &'a Settings,
+    pub(in crate::gateway) clock: &'a Clock,
+    pub(in crate::gateway) shutdown: &'a Shutdown,
+    pub(in crate::gateway) tenants: BTreeMap<TenantId, Tenant>,
+    pub(in crate::gateway) store: Store,
+    pub(in crate::gateway) ring: Arc<Ring>,
     pub(in crate::gateway) vault: ServerKeys,
-    issued: IssuedKeys,
-    directory: Directory,
-    audit: Audit,
-    sessions: Sessions,
+    pub(in crate::gateway) issued: IssuedKeys,
+    pub(in crate::gateway) directory: Directory,
+    pub(in crate::gateway) audit: Audit,
+    pub(in crate::gateway) sessions: Sessions,
+    pub(in crate::gateway) policies: Policies,
 }
 
 impl<'a> Base<'a> {
@@ -90,8 +95,9 @@ impl<'a> Base<'a> {
         let transport = Transport::new(&settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?;
         let directory = Directory::new(&tenants, &transport, clock).map_err(StartError::Settings)?;
         let audit = audit(settings, (&store, &ring), clock, shutdown);
-        let sessions = sessions((settings, &tenants), (&store, &ring), (clock, &audit), shutdown)?;
-        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions })
+        let policies = administration::policies((settings, &tenants), (&store, &ring), clock, shutdown);
+        let sessions = sessions((settings, &policies), (&store, &ring), (clock, &audit), shutdown)?;
+        Ok(Self { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions, policies })
     }
 
     /// What agrees with the other replicas on the key that seals.
@@ -116,22 +122,31 @@ impl<'a> Base<'a> {
     pub(in crate::gateway) fn parts(&self) -> Result<Parts, StartError> {
         let cache = self.cache()?;
         let credentials = self.credentials(cache.clone());
+        let services = services(self, credentials.clone());
+        let (policies, tenants) = (self.policies.clone(), self.tenants.iter());
         let api = Api {
-            credentials: credentials.clone(),
+            credentials,
+            shares: services.share_pages.clone(),
             directory: self.directory.clone(),
             cache,
             pace: self.pace(),
+            own_shares: OwnShares {
+                ledger: services.shares.ledger.clone(),
+                policies: services.shares.policies.clone(),
+                audit: self.audit.clone(),
+                clock: self.clock.clone(),
+            },
             retries: self.settings.upstream.retries,
             most: self.settings.upstream.max_answer_bytes,
             clock: self.clock.clone(),
             fingerprint_key: Secret::new(hex(self.ring.derive("access-token-fingerprint").as_slice())),
         };
         Ok(Parts {
-            services: services(self, credentials),
+            services,
             api,
             proxy: ProxySettings::new(&self.settings.upstream).map_err(|error| StartError::Settings(error.to_string()))?,
             sessions: self.sessions.clone(),
-            sites: Sites::new(self.tenants.iter().map(|(id, tenant)| (id.clone(), tenant))),
+            sites: Sites::new(tenants.map(|(id, tenant)| (id.clone(), tenant)), policies),
             callers: callers(self.settings, self.clock)?,
             limits: self.settings.limits.clone(),
             guard: Guard(self.audit.clone()),
@@ -147,7 +162,7 @@ impl<'a> Base<'a> {
 
     fn pace(&self) -> Pace {
         let tenants: Vec<TenantId> = self.tenants.keys().cloned().collect();
-        Pace::new(&tenants, self.settings.api, (&self.store, self.clock), self.shutdown)
+        Pace::new(&tenants, (self.settings.api, &self.policies), (&self.store, self.clock), self.shutdown)
     }
 
     /// One for everything that asks the service: it knows which tokens are being refreshed.
@@ -200,22 +215,31 @@ fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock
 }
 
 fn services(base: &Base<'_>, credentials: Credentials) -> Services {
-    let Base { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions } = base;
+    let Base { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions, policies } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
     let provider_sessions = ProviderSessions::new(store.clone(), absolute(settings));
     let refresh = refresh(settings);
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.
-    let tasks = Tasks::new(credentials.clone(), memory.min(pace.mul_f32(0.9)));
+    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
+    let tasks = Tasks::new(credentials.clone(), ledger.clone(), memory.min(pace.mul_f32(0.9)));
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
+    let share_policies = SharePolicies::new(policies.clone());
+    let api_keys = ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault);
+    let keys = Keys::new(credentials.clone(), vault.clone(), audit.clone());
+    let health = Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() };
+    let shared = (credentials.clone(), ledger, share_policies);
+    let administration = administration::services(base, shared.clone(), (health.clone(), keys.clone(), api_keys.clone()));
+    let times = ((*clock).clone(), (*shutdown).clone());
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
-        api_keys: ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault),
+        api_keys,
         artifacts: Artifacts::new(drafts.clone()),
-        authority: Authority::new(credentials.clone(), sessions.clone()),
+        audit_log: AuditLog::new((audit.clone(), sessions.clone()), times.clone(), settings.audit.looked_through),
+        authority: Authority::new(credentials.clone(), sessions.clone(), audit.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
             sessions: sessions.clone(),
@@ -232,21 +256,45 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         chains,
         components: Components::new(credentials.clone(), tasks.clone()),
         groups: Groups::new(tasks.clone(), settings.limits.group_files),
-        health: Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() },
+        health,
         home: Home::new(tasks.clone()),
-        keys: Keys::new(credentials.clone(), vault.clone(), audit.clone()),
+        keys,
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone()),
-        share_pages: SharePages::new(credentials.clone(), store.clone(), Arc::clone(ring), &settings.limits),
-        shares: Shares::new(credentials.clone(), store.clone(), Arc::clone(ring), vault.clone(), (*clock).clone()),
-        signin: signin(base, tokens, provider_sessions, refresh.default_lifetime),
+        share_pages: SharePages::new(
+            shared.0.clone(),
+            (shared.1.clone(), shared.2.clone()),
+            audit.clone(),
+            times.0.clone(),
+            times.1.clone(),
+        ),
+        shares: shares(base, shared),
+        signin: signin(base, (tokens, provider_sessions), administration.users.clone(), refresh.default_lifetime),
+        administration,
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),
     }
 }
 
-fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, default_lifetime: Duration) -> SignIn {
+fn shares(base: &Base<'_>, (credentials, ledger, policies): (Credentials, Ledger, SharePolicies)) -> Shares {
+    Shares {
+        credentials,
+        vault: base.vault.clone(),
+        store: base.store.clone(),
+        ledger,
+        policies,
+        audit: base.audit.clone(),
+        clock: base.clock.clone(),
+    }
+}
+
+fn signin(
+    base: &Base<'_>,
+    (tokens, provider_sessions): (Tokens, ProviderSessions),
+    users: Users,
+    default_lifetime: Duration,
+) -> SignIn {
     let Base { settings, clock, shutdown, store, ring, directory, audit, sessions, .. } = base;
     let flow = Duration::from_secs(settings.session.flow_minutes * 60);
     SignIn {
@@ -259,8 +307,10 @@ fn signin(base: &Base<'_>, tokens: Tokens, provider_sessions: ProviderSessions, 
         store: store.clone(),
         clock: (*clock).clone(),
         audit: audit.clone(),
+        users,
         default_lifetime,
         per_minute: settings.limits.sign_ins_per_minute,
+        step_up: Duration::from_secs(settings.session.step_up_minutes * 60),
     }
 }
 
@@ -283,22 +333,22 @@ const fn refresh(settings: &Settings) -> RefreshSettings {
 }
 
 fn sessions(
-    (settings, tenants): (&Settings, &BTreeMap<TenantId, Tenant>),
+    (settings, policies): (&Settings, &Policies),
     (store, ring): (&Store, &Arc<Ring>),
     (clock, audit): (&Clock, &Audit),
     shutdown: &Shutdown,
 ) -> Result<Sessions, StartError> {
     let name = settings.session.cookie_name.clone();
-    let per_user = tenants.iter().map(|(id, tenant)| (id.clone(), tenant.sessions_per_user));
     let own = session::Settings {
         cookie: CookieSettings { secure: name.starts_with("__Host-"), name },
         idle: Duration::from_secs(settings.session.idle_minutes * 60),
         absolute: absolute(settings),
+        step_up: Duration::from_secs(settings.session.step_up_minutes * 60),
         extend_every: Duration::from_secs(settings.session.extend_seconds),
         copy_life: Duration::from_millis(settings.session.copy_ms),
         copies: settings.session.copies,
         stream_check: Duration::from_secs(settings.session.stream_check_seconds),
-        per_user: per_user.collect(),
+        policies: Some(policies.clone()),
     };
     let made = Sessions::new(store.clone(), Arc::clone(ring), clock.clone(), audit.clone(), own, shutdown);
     made.map_err(|error| StartError::Settings(error.to_string()))
@@ -314,72 +364,6 @@ fn tenants(settings: &Settings) -> Result<BTreeMap<TenantId, Tenant>, StartError
         Ok((id, tenant.clone()))
     });
     read.collect()
-}
-
-fn ring(settings: &Settings) -> Result<Ring, StartError> {
-    let wrong = |words: String| StartError::Settings(words);
-    let keys = settings.keys.iter().map(|key| {
-        let bytes =
-            STANDARD.decode(key.key.expose().trim()).map_err(|_| wrong(format!("sealing key {} is not base64", key.id)))?;
-        Ok((key.id.clone(), bytes))
-    });
-    Ring::new(keys.collect::<Result<Vec<_>, StartError>>()?).map_err(|error| wrong(error.to_string()))
-}
-
-fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Store, StartError> {
-    let opened = match (settings.store.backend, &settings.store.redis_url) {
-        (Backend::Embedded, _) => Store::embedded(&settings.store.path, clock.clone()),
-        (Backend::Redis, None) => return Err(StartError::Settings("the Redis store needs redis_url".to_owned())),
-        (Backend::Redis, Some(url)) => {
-            let redis = RedisSettings {
-                url: url.clone(),
-                layout: layout(&settings.store),
-                roots: settings.store.redis_roots.clone(),
-                prefix: settings.store.redis_prefix.clone(),
-                connect_timeout: Duration::from_millis(settings.store.connect_timeout_ms),
-                response_timeout: Duration::from_millis(settings.store.response_timeout_ms),
-            };
-            Store::redis(&redis, shutdown)
-        }
-    };
-    opened.map_err(|error| match error {
-        OpenError::InUse(_) => StartError::StoreInUse(error.to_string()),
-        _ => StartError::Store(error.to_string()),
-    })
-}
-
-/// How long the file of the store is, for those that only look: opening it would make one where there is none or an empty one.
-/// Anything but 0 for a store that is no file.
-pub(in crate::gateway) fn looked_at(settings: &Settings) -> Option<u64> {
-    match settings.store.backend {
-        Backend::Embedded => settings.store.path.metadata().ok().map(|file| file.len()),
-        Backend::Redis => Some(u64::MAX),
-    }
-}
-
-/// What stands under which sealing key.
-pub(in crate::gateway) async fn key_counts(
-    settings: &Settings,
-    clock: &Clock,
-    shutdown: &Shutdown,
-) -> Result<KeyCounts, StartError> {
-    let path = settings.store.path.display();
-    match looked_at(settings) {
-        Some(0) => return Err(StartError::Store(format!("{path} is empty, and no store"))),
-        None => return Err(StartError::Store(format!("there is no store at {path} yet"))),
-        Some(_) => {}
-    }
-    let ids = ring(settings)?.ids().map(str::to_owned).collect();
-    let store = store(settings, clock, shutdown)?;
-    keyring::count(&store, ids).await.map_err(|error| StartError::Store(error.to_string()))
-}
-
-fn layout(store: &StoreSettings) -> Layout {
-    match (store.redis_sentinels.is_empty(), store.redis_cluster.is_empty()) {
-        (false, _) => Layout::Sentinels { sentinels: store.redis_sentinels.clone(), master: store.redis_master.clone() },
-        (true, false) => Layout::Cluster(store.redis_cluster.clone()),
-        (true, true) => Layout::One,
-    }
 }
 
 fn callers(settings: &Settings, clock: &Clock) -> Result<Callers, StartError> {

@@ -1,13 +1,18 @@
 //! The gateway: a company portal in front of the scanning service. All modules are private behind one facade; never
 //! imports the reference scanner or the identity provider.
 
+mod administration;
 mod audit;
 mod build;
 mod cache;
 mod description;
 mod domain;
 mod keyring;
+mod ledger;
+mod opening;
 mod operations;
+mod policies;
+mod roster;
 mod services;
 mod session;
 mod store;
@@ -93,6 +98,7 @@ impl Gateway {
         base.begin_trails().await;
         base.reseal_trails();
         base.first_keys().await;
+        base.policies.begin().await;
         let parts = base.parts()?;
         let watched = (parts.services.health.clone(), parts.api.pace.breakers.clone());
         let (working, done) = oneshot::channel::<()>();
@@ -122,7 +128,7 @@ impl Gateway {
     /// [`StartError::Settings`] and [`StartError::Store`].
     pub async fn key_status(settings: &Settings, clock: &Clock) -> Result<String, StartError> {
         let shutdown = Shutdown::default();
-        let counted = build::key_counts(settings, clock, &shutdown).await;
+        let counted = opening::key_counts(settings, clock, &shutdown).await;
         shutdown.begin();
         counted.map(|counts| counts.to_string())
     }

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use super::audit::{Audit, Line, Listing, Verdict, Wanted};
 use super::domain::audit::Deed;
 use super::domain::tenant::TenantId;
-use super::{Gateway, StartError, build};
+use super::{Gateway, StartError, build, opening};
 use crate::config::gateway::Gateway as Settings;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -179,7 +179,7 @@ fn wanted(filter: EventFilter<'_>) -> Result<Wanted, TrailError> {
 
 fn open(settings: &Settings, clock: &Clock, tenant: Option<&str>) -> Result<(Audit, Vec<TenantId>), TrailError> {
     let path = || settings.store.path.display().to_string();
-    match build::looked_at(settings) {
+    match opening::looked_at(settings) {
         None => return Err(TrailError::NoStore(path())),
         Some(0) => return Err(TrailError::EmptyStore(path())),
         Some(_) => {}

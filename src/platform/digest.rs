@@ -19,13 +19,9 @@ pub fn keyed(key: &[u8], data: &[u8]) -> [u8; 32] {
 /// Lower-case hexadecimal text.
 #[must_use]
 pub fn hex(data: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-    let mut out = String::with_capacity(data.len() * 2);
-    for byte in data {
-        out.push(digit(byte >> 4));
-        out.push(digit(byte & 0xf));
-    }
-    out
+    const DIGIT: fn(u8) -> u8 = |half| if half < 10 { b'0' + half } else { b'a' + half - 10 };
+    let digits = data.iter().flat_map(|byte| [DIGIT(byte >> 4), DIGIT(byte & 0xf)]).collect();
+    String::from_utf8(digits).unwrap_or_default()
 }
 
 /// Equality that takes the same time wherever the difference is. Lengths are not hidden.

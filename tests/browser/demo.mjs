@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Starts `binary demo` and waits for its ready line. `environment` overrides its settings. */
-export async function startDemo(binary, environment = {}) {
+/** Starts `binary demo` and waits for its ready line. `environment` overrides its settings; without a `port` it takes any. */
+export async function startDemo(binary, environment = {}, port = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'demo-'));
-  const child = spawn(binary, ['demo', '--port', '0', '--data', folder], {
+  const child = spawn(binary, ['demo', '--port', String(port), '--data', folder], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -6,7 +6,7 @@ import { launch, Watch } from './chromium.mjs';
 import { look } from './look.mjs';
 import { signIn, signOut } from './signin.mjs';
 import { readParts, readTask, startScan } from './scan.mjs';
-import { createShare, openShare } from './share.mjs';
+import { createShare, openShare, openWithoutCode, scanLinks } from './share.mjs';
 import { apiKeys, developers, errorPages, keys, otherCompany, taskFilters } from './rest.mjs';
 
 const [portal, demoPath] = process.argv.slice(2);
@@ -42,7 +42,11 @@ try {
 
   const report = await createShare(page, `${portal}/tasks/${task}`, 'Share the report', 'share-report', watch);
   const single = await createShare(page, finding, 'Share this finding', 'share-finding', watch);
+  const open = await createShare(page, finding, 'Share this finding', 'share-open', watch, true);
   step('shared');
+  await scanLinks(fresh, [report.link, open.link], { watch });
+  await openWithoutCode(fresh, open.link, { watch });
+  step('link scanners came to nothing');
   await keys(page, portal, demo.tenants.acme.sk, watch);
   await apiKeys(page, portal, watch);
   for (const scripts of [false, true]) {

@@ -88,10 +88,11 @@ async function shared(page) {
   await visit(page, '/shares/new?task=t1', 'share-new');
   await page.getByRole('button', { name: 'Create the share' }).click();
   await page.getByRole('heading', { name: 'Share created' }).waitFor();
+  const code = (await page.locator('#share-code').textContent()).trim();
   const guest = await watch.follow(await browser.newContext({ javaScriptEnabled: false }));
   const door = await guest.newPage();
   await door.goto(`${demo.portal}/s/s0`);
-  await door.getByLabel('Extraction code').fill('ABCDEFGH');
+  await door.getByLabel('Extraction code').fill(code);
   await door.getByRole('button', { name: 'Open', exact: true }).click();
   await door.getByRole('heading', { name: 'About this share' }).waitFor();
   await look(door, 'share-view', watch, { quick: true, folder: 'parts' });

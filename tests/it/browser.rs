@@ -63,8 +63,23 @@ fn components_chains_and_groups_are_read_in_a_browser_and_every_page_is_accessib
 }
 
 #[test]
+fn shares_are_chosen_looked_at_made_changed_and_ended_in_a_browser_and_every_page_is_accessible() {
+    run("own-shares.mjs", &[BINARY]);
+}
+
+#[test]
 fn sessions_are_seen_and_ended_in_a_browser_and_every_page_is_accessible() {
     run("sessions.mjs", &[BINARY]);
+}
+
+#[test]
+fn administration_is_used_in_a_browser_and_every_page_is_accessible() {
+    run("administration.mjs", &[BINARY]);
+}
+
+#[test]
+fn keys_and_the_audit_log_stay_in_the_hands_of_administrators_in_a_browser() {
+    run("control.mjs", &[BINARY]);
 }
 
 #[test]

@@ -32,14 +32,18 @@ pub(in crate::config) fn read(section: &mut Section<'_>) -> Gateway {
         limits: section.table("limits", limits),
         api: section.table("api", super::api::read),
         drafts: section.table("drafts", drafts),
+        shares: section.table("shares", super::shares::read),
         cache: section.table("cache", super::cache::read),
         audit: section.table("audit", audit),
         vault: section.table("vault", vault),
         operations: section.table("operations", operations),
+        administration: section.table("administration", super::administration::read),
+        operator: section.table("operator", super::administration::operator),
         tenants: section.each("tenants", &defaults, tenant),
     };
     keys_fit(section, &gateway.keys);
     tenants_fit(section, &gateway.tenants);
+    operators_fit(section, &gateway);
     cookie_fits(section, &gateway);
     lease_fits(section, &gateway);
     if gateway.operations.listen.is_some_and(|listen| listen == gateway.server.listen && listen.port() != 0) {
@@ -71,6 +75,7 @@ fn session(section: &mut Section<'_>) -> Session {
         cookie_name: section.checked("cookie_name", "a cookie name such as __Host-cardea", checks::cookie_name),
         idle_minutes: section.number("idle_minutes", 1..=43_200),
         absolute_hours: section.number("absolute_hours", 1..=720),
+        step_up_minutes: section.number("step_up_minutes", 1..=43_200),
         extend_seconds: section.number("extend_seconds", 0..=3600),
         copy_ms: section.number("copy_ms", 0..=1000),
         copies: section.number("copies", 1..=1_000_000),
@@ -96,6 +101,7 @@ fn audit(section: &mut Section<'_>) -> Audit {
         waiting: section.number("waiting", 1..=1_000_000),
         strangers_per_minute: NonZeroU32::new(section.number("strangers_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
         strangers_per_day: NonZeroU32::new(section.number("strangers_per_day", 1..=10_000_000)).unwrap_or(NonZeroU32::MIN),
+        looked_through: section.number("looked_through", 100..=1_000_000),
         resealed_per_minute: NonZeroU32::new(section.number("resealed_per_minute", 1..=1_000_000)).unwrap_or(NonZeroU32::MIN),
     }
 }
@@ -109,6 +115,7 @@ fn vault(section: &mut Section<'_>) -> Vault {
         api_keys: section.number("api_keys", 1..=10_000),
         api_key_days: section.number("api_key_days", 1..=3660),
         api_key_networks: section.number("api_key_networks", 1..=1000),
+        use_origins: section.number("use_origins", 1..=10_000),
         refusals_per_minute: NonZeroU32::new(section.number("refusals_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
     }
 }
@@ -147,11 +154,6 @@ fn limits(section: &mut Section<'_>) -> Limits {
         json_bytes: section.number("json_bytes", 1024..=1_073_741_824),
         form_bytes: section.number("form_bytes", 1024..=16_777_216),
         body_idle_seconds: section.number("body_idle_seconds", 1..=3600),
-        share_wrong_codes: section.number("share_wrong_codes", 1..=1000),
-        share_window_seconds: section.number("share_window_seconds", 1..=604_800),
-        share_wrong_codes_anywhere: section.number("share_wrong_codes_anywhere", 1..=100_000),
-        share_wrong_codes_lifetime: section.number("share_wrong_codes_lifetime", 1..=1_000_000),
-        share_grant_minutes: section.number("share_grant_minutes", 1..=1440),
         sign_ins_per_minute: section.number("sign_ins_per_minute", 1..=100_000),
         live_minutes: section.number("live_minutes", 1..=1440),
         live_poll_ms: section.number("live_poll_ms", 100..=60_000),
@@ -338,6 +340,16 @@ fn tenants_fit(section: &mut Section<'_>, tenants: &BTreeMap<String, Tenant>) {
                 let message = format!("names {host}, which tenant {owner} names too");
                 section.problem(&format!("tenants.{id}.hosts"), message, "a host belongs to exactly one tenant");
             }
+        }
+    }
+}
+
+/// Who runs the platform signs in somewhere that is.
+fn operators_fit(section: &mut Section<'_>, gateway: &Gateway) {
+    for (index, subject) in gateway.operator.subjects.iter().enumerate() {
+        if !subject.tenant.is_empty() && !gateway.tenants.contains_key(&subject.tenant) {
+            let hint = "name one of gateway.tenants, or none for all of them";
+            section.problem(&format!("operator.subjects.{index}.tenant"), "is no tenant", hint);
         }
     }
 }

@@ -143,6 +143,13 @@ impl<'a> Section<'a> {
         text
     }
 
+    /// Text that may be left out, and is empty then.
+    pub(in crate::config) fn text_or_empty(&mut self, key: &str) -> String {
+        let text = self.optional_text(key).unwrap_or_default();
+        self.keep(key, text.clone());
+        text
+    }
+
     /// Text in a certain form; `what` says which, for people.
     pub(in crate::config) fn checked(&mut self, key: &str, what: &str, check: impl FnOnce(&str) -> bool) -> String {
         self.parsed(key, what, |text| check(text).then(|| text.to_owned()))

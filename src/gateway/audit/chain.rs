@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gateway::domain::audit::{Event, Written};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{Key, Seen, Store, Unavailable};
+use crate::gateway::store::{Key, Record, Seen, Store, Unavailable};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{hex, sha256};
 use crate::platform::seal::{Ring, key_id};
@@ -187,7 +187,7 @@ impl Chain {
         Ok(plain.and_then(|plain| serde_json::from_slice(&plain).ok()).map_or(Note::Closed, Note::Reads))
     }
 
-    fn seal(&self, key: &Key, purpose: &str, content: &impl Serialize) -> Result<Vec<u8>, Unavailable> {
+    pub(super) fn seal(&self, key: &Key, purpose: &str, content: &impl Serialize) -> Result<Vec<u8>, Unavailable> {
         let plain = serde_json::to_vec(content).map_err(|error| Unavailable(error.to_string()))?;
         self.ring.seal(purpose, &key.context(), &[], &plain).map_err(|error| Unavailable(error.to_string()))
     }
@@ -234,11 +234,16 @@ impl Chain {
 
     /// A record, when it is there and opens.
     pub(super) async fn read(&self, tenant: &TenantId, number: u64) -> Result<Option<(Written, Link)>, Unavailable> {
-        let record = self.store.get(&key(tenant, number)).await?;
+        let record = self.record(tenant, number).await?;
         Ok(record.and_then(|record| self.open(tenant, number, &record.value)))
     }
 
-    fn open(&self, tenant: &TenantId, number: u64, sealed: &[u8]) -> Option<(Written, Link)> {
+    /// A record as it is in the store.
+    pub(super) async fn record(&self, tenant: &TenantId, number: u64) -> Result<Option<Record>, Unavailable> {
+        self.store.get(&key(tenant, number)).await
+    }
+
+    pub(super) fn open(&self, tenant: &TenantId, number: u64, sealed: &[u8]) -> Option<(Written, Link)> {
         let plain = self.ring.open(PURPOSE, &key(tenant, number).context(), &[], sealed).ok()?;
         let link = serde_json::from_slice::<Link>(&plain).ok()?;
         Some((serde_json::from_str(&link.text).ok()?, link))

@@ -7,6 +7,9 @@ use crate::gateway::domain::audit::{Deed, Written};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::Unavailable;
 
+/// Records that may stand behind the one that the note names.
+const AHEAD: u64 = 50;
+
 /// Which events are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Wanted {
@@ -48,6 +51,32 @@ pub(in crate::gateway) enum Line {
 }
 
 impl Chain {
+    /// The newest events of these kinds, newest first, of which at most `count` among the last `looked_at` records. The end is
+    /// where its note says, or a little behind that: a look, no proof. Costs one read for each record that is looked at.
+    pub(super) async fn newest_of(
+        &self,
+        tenant: &TenantId,
+        deeds: &[Deed],
+        (count, looked_at): (usize, u64),
+    ) -> Result<Vec<Written>, Unavailable> {
+        let Note::Reads(noted) = self.note(tenant).await? else { return Ok(Vec::new()) };
+        let mut last = noted.number;
+        while last < noted.number + AHEAD && self.read(tenant, last + 1).await?.is_some() {
+            last += 1;
+        }
+        let mut found = Vec::new();
+        for number in (last.saturating_sub(looked_at) + 1..=last).rev() {
+            if found.len() == count {
+                break;
+            }
+            let Some((written, _)) = self.read(tenant, number).await? else { continue };
+            if deeds.contains(&written.event.deed) {
+                found.push(written);
+            }
+        }
+        Ok(found)
+    }
+
     /// The newest `count` events that are wanted. Walks along what is in the store, so a number that was made up costs nothing.
     pub(super) async fn list(&self, tenant: &TenantId, wanted: &Wanted, count: usize) -> Result<Listing, Unavailable> {
         // Before the look at the store: what is written meanwhile is not missing.

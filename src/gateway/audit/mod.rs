@@ -6,11 +6,15 @@
 //! it is sealed: records can be sealed anew. A trail that is damaged keeps only its own tenant's events waiting.
 
 mod chain;
+mod checking;
 mod listing;
 mod resealing;
 mod strangers;
 #[cfg(test)]
 mod tests;
+mod walk;
+#[cfg(test)]
+mod walk_tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
@@ -23,10 +27,12 @@ use tokio::time::MissedTickBehavior;
 
 pub(in crate::gateway) use self::chain::Verdict;
 use self::chain::{Chain, End, Trouble};
+pub(in crate::gateway) use self::checking::{Check, Found};
 pub(in crate::gateway) use self::listing::{Line, Listing, Wanted};
 use self::resealing::Resealing;
 use self::strangers::Strangers;
-use super::domain::audit::Event;
+pub(in crate::gateway) use self::walk::Part;
+use super::domain::audit::{Deed, Event, Written};
 use super::domain::tenant::TenantId;
 use super::store::{Store, Unavailable};
 use crate::platform::clock::{Clock, Timestamp};
@@ -156,12 +162,48 @@ impl Audit {
         self.chain.list(tenant, wanted, count).await
     }
 
+    /// The newest events of these kinds, newest first: at most so many, among at most so many records at the end of the trail.
+    pub(in crate::gateway) async fn newest_of(
+        &self,
+        tenant: &TenantId,
+        deeds: &[Deed],
+        bounds: (usize, u64),
+    ) -> Result<Vec<Written>, Unavailable> {
+        self.chain.newest_of(tenant, deeds, bounds).await
+    }
+
     /// The newest events of a tenant, whatever they are, newest first; none when they cannot be read.
     #[cfg(test)]
-    pub(in crate::gateway) async fn newest(&self, tenant: &TenantId, count: usize) -> Vec<super::domain::audit::Written> {
+    pub(in crate::gateway) async fn newest(&self, tenant: &TenantId, count: usize) -> Vec<Written> {
         let lines = self.list(tenant, &Wanted::All, count).await.map(|listing| listing.lines).unwrap_or_default();
         let event = |line| if let Line::Event(written) = line { Some(written) } else { None };
         lines.into_iter().filter_map(event).collect()
+    }
+
+    /// The `count` events of a tenant below the number `before`, newest first; from the end where none is named.
+    pub(in crate::gateway) async fn part(&self, tenant: &TenantId, before: Option<u64>, count: u64) -> Result<Part, Unavailable> {
+        self.chain.part(tenant, before, count).await
+    }
+
+    /// What the last check of a tenant's chain found that somebody asked for.
+    pub(in crate::gateway) async fn last_check(&self, tenant: &TenantId) -> Result<Option<Check>, Unavailable> {
+        self.chain.last_check(tenant).await
+    }
+
+    /// Begins to check the chain of a tenant in the background; `event` with the outcome behind its detail is written down when
+    /// that is done. False when a check runs or has just ended.
+    pub(in crate::gateway) async fn check(
+        &self,
+        tenant: &TenantId,
+        event: Event,
+        shutdown: &Shutdown,
+    ) -> Result<bool, Unavailable> {
+        let (audit, whose) = (self.clone(), tenant.clone());
+        let told = move |found: &Found| {
+            let detail = format!("{}_{}", event.detail, found.name());
+            audit.record(&whose, Event { detail, ..event });
+        };
+        self.chain.begin_check(tenant, told, shutdown).await
     }
 
     /// Checks the whole chain of a tenant.

@@ -17,19 +17,19 @@ use crate::platform::shutdown::Shutdown;
 
 const DAY: Duration = Duration::from_hours(24);
 
-fn acme() -> TenantId {
+pub(super) fn acme() -> TenantId {
     TenantId::parse("acme").unwrap()
 }
 
-fn ring(ids: &[&str]) -> Arc<Ring> {
+pub(super) fn ring(ids: &[&str]) -> Arc<Ring> {
     Arc::new(Ring::new(ids.iter().map(|id| ((*id).to_owned(), vec![id.as_bytes()[1]; 32]))).unwrap())
 }
 
-fn trail_with(bench: &Bench, ring: Arc<Ring>, limits: Limits) -> Audit {
+pub(super) fn trail_with(bench: &Bench, ring: Arc<Ring>, limits: Limits) -> Audit {
     Audit::new(bench.store.clone(), ring, bench.clock.clone(), limits, &bench.shutdown)
 }
 
-fn trail(bench: &Bench) -> Audit {
+pub(super) fn trail(bench: &Bench) -> Audit {
     trail_with(bench, ring(&["k1"]), Limits::PLENTY)
 }
 
@@ -45,7 +45,7 @@ async fn length(audit: &Audit) -> usize {
     newest(audit, &acme(), 1000).await.len()
 }
 
-async fn with_events(bench: &Bench, count: usize) -> Audit {
+pub(super) async fn with_events(bench: &Bench, count: usize) -> Audit {
     let audit = trail(bench);
     for number in 1..=count {
         audit.record(&acme(), event(&format!("n{number}")));
@@ -55,7 +55,7 @@ async fn with_events(bench: &Bench, count: usize) -> Audit {
     audit
 }
 
-fn record(number: u64) -> Key {
+pub(super) fn record(number: u64) -> Key {
     Key::new(&acme(), "audit", &number.to_string())
 }
 
@@ -154,7 +154,7 @@ async fn a_last_record_that_does_not_open_is_told_and_not_written_over_when_the_
 }
 
 /// The sealed note, once it is that of event `number`.
-async fn noted(bench: &Bench, number: u64) -> Vec<u8> {
+pub(super) async fn noted(bench: &Bench, number: u64) -> Vec<u8> {
     let mut note = Vec::new();
     until("the note", async || {
         let Some(record) = bench.store.get(&note_of_the_end()).await.unwrap() else { return false };

@@ -1,6 +1,8 @@
 //! What a question is, for the cache: everything that the answer may depend on. No two of these can run together, because each
 //! stands with its kind and length; no token, key or cookie is among them.
 
+use http::{HeaderMap, HeaderName};
+
 use super::canonical::{canonical, part};
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::route_table::{Body, Keep, Route, Subject};
@@ -33,8 +35,8 @@ pub(in crate::gateway) struct Asked<'a> {
     pub(in crate::gateway) query: Option<&'a str>,
     /// As it came; counts where the operation has a body.
     pub(in crate::gateway) body: &'a [u8],
-    /// What the service is told of the language, whichever header says it.
-    pub(in crate::gateway) language: Option<&'a str>,
+    /// The caller's headers, and the names of those that the service hears: all their values count, byte by byte.
+    pub(in crate::gateway) headers: (&'a HeaderMap, &'a [HeaderName]),
 }
 
 /// A question. Made once for each request; equal questions have equal digests.
@@ -82,8 +84,12 @@ impl Question {
                 None => part(&mut parts, b'b', asked.body),
             }
         }
-        if let Some(language) = asked.language {
-            part(&mut parts, b'l', language.as_bytes());
+        let (headers, heard) = asked.headers;
+        for name in heard {
+            for value in headers.get_all(name) {
+                part(&mut parts, b'h', name.as_str().as_bytes());
+                part(&mut parts, b'l', value.as_bytes());
+            }
         }
         Self { tenant: tenant.clone(), keep, digest: sha256(&parts), is_brief, parts, about }
     }
@@ -116,6 +122,8 @@ fn whose(parts: &mut Vec<u8>, whose: Whose<'_>) {
 mod tests {
     use std::collections::BTreeMap;
 
+    use http::HeaderValue;
+    use http::header::{ACCEPT_LANGUAGE, CONTENT_LANGUAGE};
     use proptest::prelude::*;
 
     use super::*;
@@ -130,7 +138,7 @@ mod tests {
         parameters: Vec<String>,
         query: Option<String>,
         body: String,
-        language: Option<String>,
+        language: HeaderMap,
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,13 +167,24 @@ mod tests {
                 parameters: &self.parameters,
                 query: self.query.as_deref(),
                 body: self.body.as_bytes(),
-                language: self.language.as_deref(),
+                headers: (&self.language, &[ACCEPT_LANGUAGE, CONTENT_LANGUAGE]),
             })
         }
     }
 
     fn kept_routes() -> Vec<&'static str> {
         TABLE.iter().filter(|route| route.keep != Keep::Never).map(|route| route.name).collect()
+    }
+
+    fn headers(lines: Vec<(bool, String)>) -> HeaderMap {
+        let name = |first: bool| if first { ACCEPT_LANGUAGE } else { CONTENT_LANGUAGE };
+        lines.into_iter().map(|(first, word)| (name(first), HeaderValue::try_from(word).unwrap())).fold(
+            HeaderMap::new(),
+            |mut all, (name, value)| {
+                all.append(name, value);
+                all
+            },
+        )
     }
 
     fn any_parts() -> impl Strategy<Value = Parts> {
@@ -184,7 +203,7 @@ mod tests {
             proptest::collection::vec(word(), 0..3),
             proptest::option::of(word()),
             word(),
-            proptest::option::of(word()),
+            proptest::collection::vec((any::<bool>(), word()), 0..3).prop_map(headers),
         )
             .prop_map(|(tenant, whose, route, parameters, query, body, language)| Parts {
                 tenant,
@@ -220,7 +239,7 @@ mod tests {
             parameters: vec!["1".to_owned()],
             query: None,
             body: String::new(),
-            language: None,
+            language: HeaderMap::new(),
         };
         let owners = [
             Owner::User("alice".to_owned(), false, 0),
@@ -247,7 +266,7 @@ mod tests {
             let parameters = parameters.iter().map(|text| (*text).to_owned()).collect();
             let whose = Owner::ServerKey("k".to_owned());
             let tenant = "acme".to_owned();
-            Parts { tenant, whose, route, parameters, query: None, body: body.to_owned(), language: None }.question()
+            Parts { tenant, whose, route, parameters, query: None, body: body.to_owned(), language: HeaderMap::new() }.question()
         };
         let task = of("getTask", &["1"], "");
         assert_eq!(of("getResult", &["1", "2"], "").task(), task.task());

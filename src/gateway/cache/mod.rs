@@ -108,6 +108,12 @@ impl<E: StaleOk> Cache<E> {
         Ok(cache)
     }
 
+    /// What is kept in memory and good as it is, for those who would need more to go [`through`](Cache::through).
+    pub(in crate::gateway) async fn at_hand(&self, question: &Question) -> Option<Given> {
+        let kept = self.0.memory.get(&self.slot(question)?).await?;
+        self.as_it_is(&kept)
+    }
+
     /// The answer to a question: one that is kept, that of another who asks the same at this moment, or that of `ask`. When
     /// it may be given out stale, `ask` goes on behind the request, on this thread: call it on a worker, or in a `LocalSet`.
     ///
@@ -120,7 +126,7 @@ impl<E: StaleOk> Cache<E> {
         A: FnOnce() -> F + 'static,
         F: Future<Output = Result<Fetched, E>> + 'static,
     {
-        let Some(slot) = self.slot(question) else { return self.alone(Why::Bypass, ask).await };
+        let Some(slot) = self.slot(question) else { return Box::pin(self.alone(Why::Bypass, ask)).await };
         if let Some(kept) = self.0.memory.get(&slot).await
             && let Some(given) = self.as_it_is(&kept)
         {
@@ -167,7 +173,7 @@ impl Changing {
     /// The service has answered. Waits for other replicas to be told, not for long.
     pub(in crate::gateway) async fn done(mut self) {
         if self.end() {
-            self.epochs.tell().await;
+            Box::pin(self.epochs.tell()).await;
         }
     }
 

@@ -121,8 +121,10 @@ fn forbids(headers: &HeaderMap) -> bool {
 }
 
 /// Request headers that an answer may vary on: those that are part of the key, and those that never get to the service.
-const NEVER_VARIES: [&str; 8] = [
+const NEVER_VARIES: [&str; 10] = [
     "accept-language",
+    "content-type",
+    "x-user-language",
     "languages",
     "authorization",
     "accept-encoding",

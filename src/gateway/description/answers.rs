@@ -9,7 +9,7 @@ use utoipa::openapi::{Content, Header, Ref, RefOr};
 use super::shapes::{Schemas, Types, of};
 use crate::contract::error::{ErrorData, ErrorResponse};
 use crate::contract::reports::ReportType;
-use crate::gateway::domain::route_table::{Answer, Body, Route, Verb};
+use crate::gateway::domain::route_table::{Answer, Body, Keep, Route, Verb};
 
 const JSON: &str = "application/json";
 /// RFC 9457.
@@ -32,7 +32,10 @@ const fn refusal(status: u16, name: &'static str, words: &'static str, is_of_bot
 
 const RETRY: Option<(&str, &str)> = Some(("Retry-After", "Seconds until another try makes sense."));
 
-const REFUSALS: [Refusal; 12] = [
+/// This one has no body.
+const BARE: u16 = 408;
+
+const REFUSALS: [Refusal; 16] = [
     refusal(400, "BadRequest", "Something in the request is not what it has to be; the words name it.", true),
     Refusal {
         header: Some(("WWW-Authenticate", "The scheme that is wanted.")),
@@ -44,12 +47,16 @@ const REFUSALS: [Refusal; 12] = [
         header: Some(("Allow", "The methods that there are.")),
         ..refusal(405, "MethodNotAllowed", "The path is right, the method is not.", true)
     },
+    refusal(BARE, "RequestTimeout", "The call did not come in time; the connection is closed.", false),
     refusal(413, "ContentTooLarge", "The body is larger than allowed.", true),
+    refusal(414, "UriTooLong", "The path, or path and query together, are longer than allowed.", false),
     refusal(415, "UnsupportedMediaType", "A signed-in person's page has to send application/json.", false),
+    refusal(421, "MisdirectedRequest", "No company's portal is at this host.", false),
     Refusal {
         header: RETRY,
         ..refusal(429, "TooManyRequests", "Too much in a short time, or other work has to end first.", true)
     },
+    refusal(431, "RequestHeaderFieldsTooLarge", "The headers are larger or more than allowed.", false),
     refusal(500, "InternalServerError", "Something went wrong inside. It has been noted.", true),
     refusal(502, "BadGateway", "The scanning service cannot be reached or gives no usable answer.", false),
     Refusal {
@@ -75,10 +82,10 @@ pub(super) fn of_route(route: &Route, types: &Types, into: &mut Schemas) -> Resp
     if route.verb == Verb::Get && route.answer == Answer::Stream {
         let words = "A part of the report, where the service serves parts and the request names one.";
         all = all.response("206", with_media(with_id(words), &media(route), &bytes()));
-        all = all.response("416", with_id("The part that the request names is not there."));
+        all = all.response("416", with_id("The part that the request names is not there, where the service serves parts."));
     }
     if route.verb == Verb::Get {
-        all = all.response("304", with_id("It is still what the caller has."));
+        all = all.response("304", with_id("It is still what the caller has, where the answer names its state."));
     }
     for refusal in REFUSALS.iter().filter(|refusal| refusal.is_of(route)) {
         all = all.response(refusal.status.to_string(), RefOr::Ref(Ref::from_response_name(refusal.name)));
@@ -92,7 +99,10 @@ pub(super) fn refusals(into: &mut Schemas) -> Vec<(&'static str, Response)> {
     of::<ErrorData>(into);
     let ours = into.add(PROBLEM, problem());
     let told = |refusal: &Refusal| {
-        let mut answer = with_id(refusal.words).content(PROBLEM_MEDIA, Content::new(Some(ours.clone())));
+        let mut answer = with_id(refusal.words);
+        if refusal.status != BARE {
+            answer = answer.content(PROBLEM_MEDIA, Content::new(Some(ours.clone())));
+        }
         if refusal.is_of_both {
             answer = answer.content(JSON, Content::new(Some(theirs.clone())));
         }
@@ -105,7 +115,7 @@ pub(super) fn refusals(into: &mut Schemas) -> Vec<(&'static str, Response)> {
 }
 
 fn success(route: &Route, types: &Types, into: &mut Schemas) -> Response {
-    let answer = match (route.answer, types.answers) {
+    let mut answer = match (route.answer, types.answers) {
         (Answer::Stream, _) => {
             let answer = with_media(with_id("The file."), &media(route), &bytes());
             answer.header("Content-Disposition", header("The file's name."))
@@ -117,6 +127,10 @@ fn success(route: &Route, types: &Types, into: &mut Schemas) -> Response {
         }
         (_, None) => with_id("Done. The body is empty."),
     };
+    if route.keep != Keep::Never {
+        let words = "RFC 9211: whether the answer was kept here; for administrators and programs.";
+        answer = answer.header("Cache-Status", header(words));
+    }
     if route.verb == Verb::Get && route.answer == Answer::Json {
         return answer.header("ETag", header("Names this state of it, for `If-None-Match`.")).build();
     }
@@ -140,7 +154,12 @@ fn with_media(answer: ResponseBuilder, media: &[&'static str], schema: &Schema) 
 }
 
 fn with_id(words: &str) -> ResponseBuilder {
-    ResponseBuilder::new().description(words).header("X-Request-Id", header("Names this request in our logs."))
+    let quota = "draft-ietf-httpapi-ratelimit-headers-10, where calls are limited.";
+    ResponseBuilder::new()
+        .description(words)
+        .header("X-Request-Id", header("Names this request in our logs."))
+        .header("RateLimit", header(&format!("What is left of the allowance that is nearest to its end; {quota}")))
+        .header("RateLimit-Policy", header(&format!("Every allowance that counts for this caller; {quota}")))
 }
 
 fn header(words: &str) -> Header {

@@ -15,10 +15,9 @@ pub(super) fn schemes(about: &About<'_>) -> Vec<(&'static str, SecurityScheme)> 
     let bearer =
         |words: &str| SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).description(Some(words)).build());
     let session = "The session of a person who is signed in to the portal. Never together with a bearer.";
-    let csrf = "Proof that a page of the portal makes the call: the token of the session, as its pages carry it. Needed beside \
-                the cookie by everything but GET.";
-    let key =
-        "An API key of the company, made by an administrator on the page of keys. For programs on servers; never for a page.";
+    let csrf = "Proof that a page of the portal makes the call: the token of the session, which is the value of the \
+                hidden field `csrf` in the forms of its pages. Needed beside the cookie by everything but GET.";
+    let key = "An API key of the company, made by an administrator under Keys. For programs on servers; never for a page.";
     let token = "An access token of the company's identity provider. The scanning service judges it.";
     let mut all = vec![
         (SESSION, SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(about.cookie, session)))),

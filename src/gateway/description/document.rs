@@ -5,13 +5,13 @@ use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, PathItem, P
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::schema::{ComponentsBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{Content, InfoBuilder, OpenApi, OpenApiBuilder, Required, Server};
+use utoipa::openapi::{Content, ExternalDocs, InfoBuilder, OpenApi, OpenApiBuilder, Required, Server};
 
 use super::shapes::{Schemas, Types};
-use super::{About, answers, callers, parameters, shapes};
+use super::{About, answers, callers, parameters, rules, shapes};
 use crate::gateway::domain::route_table::{Body, OpenTo, Route, TABLE, Verb};
 
-const WORDS: &str = "The scanning service's operations at its own paths, on this portal's address. A call carries an API key as \
+pub(super) const WORDS: &str = "The scanning service's operations at its own paths, on this portal's address. A call carries an API key as \
 `Authorization: Bearer …`, or the session of a signed-in person; never both. Anything that is not described here is 404, and a \
 path that could be read in two ways is 400. Wherever there is GET there is HEAD. Unknown fields of answers are to be passed over.";
 
@@ -42,9 +42,12 @@ pub(super) fn document(about: &About<'_>) -> OpenApi {
         .title(format!("{}: scanning", about.name))
         // Of the interface (section 9); the gateway adds to it and changes nothing.
         .version("1.0.0")
-        .description(Some(WORDS));
+        .description(Some(format!("{WORDS} {}", rules::of(about).join(" "))));
+    let mut people = ExternalDocs::new(format!("{}/developers", about.origin));
+    people.description = Some("The same for people.".to_owned());
     OpenApiBuilder::new()
         .info(info)
+        .external_docs(Some(people))
         .servers(Some([Server::new(about.origin)]))
         .tags(Some(GROUPS.map(|(name, words)| TagBuilder::new().name(name).description(Some(words)).build())))
         .paths(paths)

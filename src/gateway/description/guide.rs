@@ -1,14 +1,22 @@
 //! The document as people read it: operations by group, and the types that they are made of. Reads nothing but the document,
 //! so that the page says what programs are told.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+
+use super::document::WORDS;
 
 /// Everything on the page.
 pub(in crate::gateway) struct Guide {
     pub(in crate::gateway) words: String,
+    /// What holds for every call.
+    pub(in crate::gateway) rules: Vec<String>,
     pub(in crate::gateway) origin: String,
     /// Name and words of each way to call.
     pub(in crate::gateway) callers: Vec<(String, String)>,
+    /// Answers that operations share, by status.
+    pub(in crate::gateway) errors: Vec<AnswerTold>,
     pub(in crate::gateway) groups: Vec<Group>,
     pub(in crate::gateway) types: Vec<TypeTold>,
 }
@@ -30,7 +38,10 @@ pub(in crate::gateway) struct OperationTold {
     pub(in crate::gateway) is_public: bool,
     pub(in crate::gateway) parameters: Vec<FieldTold>,
     pub(in crate::gateway) body: Option<BodyTold>,
+    /// Its own.
     pub(in crate::gateway) answers: Vec<AnswerTold>,
+    /// Which of the shared ones it has.
+    pub(in crate::gateway) errors: Vec<String>,
 }
 
 /// What an operation takes.
@@ -80,11 +91,13 @@ pub(in crate::gateway) struct Kind {
 }
 
 impl Guide {
-    pub(super) fn of(document: &Value) -> Self {
+    pub(super) fn of(document: &Value, rules: Vec<String>) -> Self {
         let reader = Reader { document };
         let schemes = members(at(document, "/components/securitySchemes"));
         Self {
-            words: text(at(document, "/info/description")),
+            words: WORDS.replace('`', ""),
+            rules: rules.into_iter().map(|rule| rule.replace('`', "")).collect(),
+            errors: reader.errors(),
             origin: text(at(document, "/servers/0/url")),
             callers: schemes.map(|(name, scheme)| (name.to_owned(), text(&scheme["description"]))).collect(),
             groups: items(&document["tags"]).map(|tag| reader.group(tag)).filter(|group| !group.operations.is_empty()).collect(),
@@ -120,8 +133,19 @@ impl Reader<'_> {
             is_public: items(&operation["security"]).next().is_none(),
             parameters: items(&operation["parameters"]).map(parameter).collect(),
             body: members(at(operation, "/requestBody/content")).next().map(|(media, content)| self.body(media, content)),
-            answers: members(&operation["responses"]).map(|(status, answer)| self.answer(status, answer)).collect(),
+            answers: members(&operation["responses"])
+                .filter(|(_, answer)| !is_shared(answer))
+                .map(|(status, answer)| self.answer(status, answer))
+                .collect(),
+            errors: shared(operation).map(|(status, _)| status.to_owned()).collect(),
         }
+    }
+
+    /// What operations answer by reference, once for each status.
+    fn errors(&self) -> Vec<AnswerTold> {
+        let operations = members(&self.document["paths"]).flat_map(|(_, item)| members(item));
+        let all: BTreeMap<&str, &Value> = operations.flat_map(|(_, operation)| shared(operation)).collect();
+        all.into_iter().map(|(status, answer)| self.answer(status, answer)).collect()
     }
 
     fn body(&self, media: &str, content: &Value) -> BodyTold {
@@ -159,6 +183,15 @@ impl Reader<'_> {
         }));
         all
     }
+}
+
+fn is_shared(answer: &Value) -> bool {
+    answer.get("$ref").is_some()
+}
+
+/// The answers of an operation that are told elsewhere, by status.
+fn shared(operation: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    members(&operation["responses"]).filter(|(_, answer)| is_shared(answer))
 }
 
 fn parameter(parameter: &Value) -> FieldTold {

@@ -7,6 +7,7 @@ mod callers;
 mod document;
 pub(in crate::gateway) mod guide;
 mod parameters;
+mod rules;
 mod searches;
 mod shapes;
 mod tidy;
@@ -32,6 +33,18 @@ pub(in crate::gateway) struct About<'a> {
     pub(in crate::gateway) has_additions: bool,
     /// Whether access tokens of the identity provider are taken as bearers.
     pub(in crate::gateway) takes_access_tokens: bool,
+    pub(in crate::gateway) bounds: Bounds,
+}
+
+/// How large a call may be.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gateway) struct Bounds {
+    pub(in crate::gateway) json_bytes: usize,
+    pub(in crate::gateway) upload_bytes: u64,
+    /// Path and query.
+    pub(in crate::gateway) uri_bytes: usize,
+    pub(in crate::gateway) head_bytes: usize,
+    pub(in crate::gateway) head_fields: usize,
 }
 
 /// A description, ready to be served.
@@ -54,6 +67,6 @@ impl Description {
         tidy::tidy(&mut document);
         let json = Bytes::from(serde_json::to_vec(&document)?);
         let tag = digest::hex(&digest::sha256(&json)).chars().take(32).collect();
-        Ok(Self { json, tag, guide: Guide::of(&document) })
+        Ok(Self { json, tag, guide: Guide::of(&document, rules::of(about)) })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{About, Description};
+use super::{About, Bounds, Description};
 use crate::contract::limits::{MAX_PAGE_SIZE, MAX_PROJECT_NAME, MAX_SOURCES};
 use crate::gateway::domain::route_table::{Answer, Body, TABLE};
 
@@ -15,6 +15,7 @@ fn about() -> About<'static> {
         cookie: "__Host-cardea",
         has_additions: true,
         takes_access_tokens: true,
+        bounds: Bounds { json_bytes: 1000, upload_bytes: 2000, uri_bytes: 3000, head_bytes: 4000, head_fields: 50 },
     }
 }
 
@@ -75,7 +76,7 @@ fn what_takes_json_says_which_with_an_example_and_what_answers_json_says_which()
         }
         let answers_json = operation["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].is_string();
         assert!(answers_json || route.answer != Answer::Json, "{}", route.name);
-        for status in ["400", "401", "403", "404", "405", "429", "500", "502", "503", "504"] {
+        for status in ["400", "401", "403", "404", "405", "408", "414", "421", "429", "431", "500", "502", "503", "504"] {
             assert!(operation["responses"][status].is_object(), "{} {status}", route.name);
         }
     }
@@ -146,6 +147,15 @@ fn people_read_of_the_same_operations() {
     let guide = Description::of(&about()).unwrap().guide;
     let told: BTreeSet<&str> = guide.groups.iter().flat_map(|group| &group.operations).map(|one| one.name.as_str()).collect();
     assert_eq!(told, TABLE.iter().map(|route| route.name).collect());
+    let errors: Vec<&str> = guide.errors.iter().map(|error| error.status.as_str()).collect();
+    assert_eq!(errors.len(), errors.iter().collect::<BTreeSet<_>>().len(), "each is told once: {errors:?}");
+    for operation in guide.groups.iter().flat_map(|group| &group.operations) {
+        assert!(operation.errors.iter().all(|status| errors.contains(&status.as_str())), "{}", operation.name);
+        assert!(operation.answers.iter().all(|answer| answer.status.as_str() < "400" || answer.status == "416"));
+    }
+    for (bound, rule) in [("1000", "Size"), ("2000", "Size"), ("csrf", "From a page"), ("RateLimit", "Pace")] {
+        assert!(guide.rules.iter().any(|told| told.starts_with(rule) && told.contains(bound)), "{bound}");
+    }
     let names: BTreeSet<&str> = guide.types.iter().map(|one| one.name.as_str()).collect();
     let fields = guide.types.iter().flat_map(|one| &one.fields);
     let bodies = guide.groups.iter().flat_map(|group| &group.operations).filter_map(|one| one.body.as_ref());

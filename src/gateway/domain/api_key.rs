@@ -215,6 +215,9 @@ pub(in crate::gateway) struct Edition {
     pub(in crate::gateway) made_at: Timestamp,
     /// From then on it is good for nothing.
     pub(in crate::gateway) ends: Timestamp,
+    /// The last four characters of the text, which are of its checksum; empty in records of before they were kept.
+    #[serde(default)]
+    pub(in crate::gateway) last_four: String,
 }
 
 /// What may be shown of a key.
@@ -252,7 +255,7 @@ impl ApiKey {
 
     /// Makes room for a text made at `now`: earlier ones end after `overlap` at the latest, and those that ended are forgotten.
     /// The number of the new one.
-    pub(in crate::gateway) fn rotate(&mut self, now: Timestamp, overlap: Duration) -> u32 {
+    pub(in crate::gateway) fn rotate(&mut self, now: Timestamp, overlap: Duration, last_four: String) -> u32 {
         let number = self.editions.first().map_or(0, |newest| newest.number) + 1;
         let last = now.after(overlap);
         for edition in &mut self.editions {
@@ -260,7 +263,7 @@ impl ApiKey {
         }
         self.editions.retain(|edition| edition.ends > now);
         let ends = now.after(Duration::from_hours(24 * u64::from(self.days)));
-        self.editions.insert(0, Edition { number, made_at: now, ends });
+        self.editions.insert(0, Edition { number, made_at: now, ends, last_four });
         number
     }
 }

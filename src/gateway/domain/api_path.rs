@@ -1,6 +1,8 @@
 //! Which operation a request is for, decided on the bytes of its path as they came. A path that could be read in two ways is
 //! refused, never cleaned; what goes to the service is built anew from the parameters, so that both sides see the same path.
 
+use std::sync::LazyLock;
+
 use percent_encoding::percent_decode_str;
 
 use super::route_table::{Route, TABLE, Under, Verb};
@@ -18,6 +20,8 @@ pub(in crate::gateway) enum Decision {
     Found(Found),
     /// 400: words for the caller.
     Ambiguous(&'static str),
+    /// 414: words for the caller.
+    TooLong(&'static str),
     /// 400: a parameter is not what it has to be; words for the caller.
     BadParameter(&'static str),
     /// 404.
@@ -54,6 +58,9 @@ impl Found {
 /// Decides on `path` as it stands in the request line, without the query. `additions`: whether rows count that are not in
 /// the interface's tables.
 pub(in crate::gateway) fn decide(method: &str, path: &str, additions: bool) -> Decision {
+    if path.len() > LONGEST_PATH {
+        return Decision::TooLong("The path is longer than 2048 bytes.");
+    }
     if let Some(words) = ambiguity(path) {
         return Decision::Ambiguous(words);
     }
@@ -61,15 +68,17 @@ pub(in crate::gateway) fn decide(method: &str, path: &str, additions: bool) -> D
         Some(rest) => (Under::Prefix, rest),
         None => (Under::Base, path),
     };
-    let candidates = || TABLE.iter().filter(|row| row.under == under && (additions || !row.is_addition));
+    let counts = |row: &Route| row.under == under && (additions || !row.is_addition);
     // A fixed path stands before a pattern that matches it, whatever its method.
-    let pattern = |path: &str| candidates().find(|row| matches(row.path, path)).map(|row| row.path);
-    let decoded = percent_decode_str(rest).decode_utf8_lossy();
+    let pattern = |path: &str| {
+        let given: Vec<&str> = path.split('/').collect();
+        PATTERNS.iter().find(|pattern| pattern.matches(&given) && counts(pattern.row)).map(|pattern| pattern.row.path)
+    };
     let Some(found) = pattern(rest) else { return Decision::Unknown };
-    if pattern(&decoded) != Some(found) {
+    if rest.contains('%') && pattern(&percent_decode_str(rest).decode_utf8_lossy()) != Some(found) {
         return Decision::Ambiguous("The path holds an encoded word that means something else when it is not encoded.");
     }
-    let same_path = || candidates().filter(|row| row.path == found);
+    let same_path = || TABLE.iter().filter(|row| counts(row) && row.path == found);
     let (verb, is_head) = match method {
         "GET" => (Verb::Get, false),
         "HEAD" => (Verb::Get, true),
@@ -98,9 +107,6 @@ fn allowed(rows: impl Iterator<Item = &'static Route>) -> Vec<&'static str> {
 
 /// Why a path can be read in two ways; `None` when it cannot.
 fn ambiguity(path: &str) -> Option<&'static str> {
-    if path.len() > LONGEST_PATH {
-        return Some("The path is too long.");
-    }
     let mut bytes = path.bytes();
     while let Some(byte) = bytes.next() {
         match byte {
@@ -122,17 +128,26 @@ fn ambiguity(path: &str) -> Option<&'static str> {
     segments
         .any(|segment| matches!(segment, "" | "." | ".."))
         .then_some("The path holds an empty segment or one of dots.")
-        .or_else(|| percent_decode_str(path).decode_utf8().is_err().then_some("The path is not UTF-8."))
+        .or_else(|| {
+            let is_text = !path.contains('%') || percent_decode_str(path).decode_utf8().is_ok();
+            (!is_text).then_some("The path is not UTF-8.")
+        })
 }
 
-fn matches(pattern: &str, path: &str) -> bool {
-    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
-    loop {
-        match (wanted.next(), given.next()) {
-            (None, None) => return true,
-            (Some(wanted), Some(given)) if wanted == given || wanted.starts_with('{') => {}
-            _ => return false,
-        }
+/// The rows with their patterns in pieces: this is asked for every call.
+static PATTERNS: LazyLock<Vec<Pattern>> =
+    LazyLock::new(|| TABLE.iter().map(|row| Pattern { row, segments: row.path.split('/').collect() }).collect());
+
+struct Pattern {
+    row: &'static Route,
+    segments: Vec<&'static str>,
+}
+
+impl Pattern {
+    /// From the end, where paths differ most.
+    fn matches(&self, given: &[&str]) -> bool {
+        let mut pairs = self.segments.iter().zip(given).rev();
+        self.segments.len() == given.len() && pairs.all(|(wanted, given)| wanted == given || wanted.starts_with('{'))
     }
 }
 
@@ -172,6 +187,7 @@ mod tests {
         match decide(method, path, false) {
             Decision::Found(found) => format!("{} {}", found.route.name, found.path()),
             Decision::Ambiguous(_) => "ambiguous".to_owned(),
+            Decision::TooLong(_) => "too long".to_owned(),
             Decision::BadParameter(_) => "bad parameter".to_owned(),
             Decision::Unknown => "unknown".to_owned(),
             Decision::WrongMethod(allowed) => allowed.join(","),
@@ -219,7 +235,7 @@ mod tests {
         ] {
             assert_eq!(name("GET", path), "ambiguous", "{path}");
         }
-        assert_eq!(name("GET", &format!("/scanner/{}", "a".repeat(16_384))), "ambiguous");
+        assert_eq!(name("GET", &format!("/scanner/{}", "a".repeat(16_384))), "too long");
     }
 
     #[test]

@@ -29,6 +29,22 @@ pub(in crate::gateway) enum Deed {
     ApiKey,
     /// A server key was added, made active or inactive, or removed; the detail says which, with its id.
     ServerKey,
+    /// A share was made, extended, given a new code, or ended; the detail says which, with its short id.
+    Share,
+    /// Wrong codes closed a share for a while or made its code worthless; the detail says which, with its short id.
+    ShareGuarded,
+    /// A company's policy was changed; the detail says what from what to what.
+    PolicyChanged,
+    /// A user was disabled, or enabled again; the detail says which, with the user's key.
+    UserAccess,
+    /// All shares of somebody were ended by an administrator; the detail counts them.
+    SharesEnded,
+    /// Somebody who runs the platform looked at this company's policy and counts.
+    OperatorLooked,
+    /// A change that needs a recent sign-in was held back until the person signs in once more.
+    StepUp,
+    /// The audit trail was exported or checked; the detail says which and what came of it.
+    AuditTrail,
     /// Another sealing key seals from now on, or records were sealed anew.
     KeyRotation,
     /// Events of strangers that were not written down one by one; the detail counts them by name.
@@ -37,7 +53,7 @@ pub(in crate::gateway) enum Deed {
 
 impl Deed {
     /// Every one.
-    pub(in crate::gateway) const ALL: [Self; 10] = [
+    pub(in crate::gateway) const ALL: [Self; 20] = [
         Self::SignIn,
         Self::SignInRefused,
         Self::Refresh,
@@ -46,9 +62,24 @@ impl Deed {
         Self::TenantMismatch,
         Self::RoleChanged,
         Self::CrossSite,
+        Self::Share,
+        Self::ShareGuarded,
+        Self::ApiKey,
+        Self::ServerKey,
+        Self::PolicyChanged,
+        Self::UserAccess,
+        Self::SharesEnded,
+        Self::OperatorLooked,
+        Self::StepUp,
+        Self::AuditTrail,
         Self::KeyRotation,
         Self::LeftOut,
     ];
+
+    /// The one of this name.
+    pub(in crate::gateway) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|deed| deed.name() == name)
+    }
 
     /// The name it is written by.
     pub(in crate::gateway) const fn name(self) -> &'static str {
@@ -63,6 +94,14 @@ impl Deed {
             Self::CrossSite => "cross_site",
             Self::ApiKey => "api_key",
             Self::ServerKey => "server_key",
+            Self::Share => "share",
+            Self::ShareGuarded => "share_guarded",
+            Self::PolicyChanged => "policy_changed",
+            Self::UserAccess => "user_access",
+            Self::SharesEnded => "shares_ended",
+            Self::OperatorLooked => "operator_looked",
+            Self::StepUp => "step_up",
+            Self::AuditTrail => "audit_trail",
             Self::KeyRotation => "key_rotation",
             Self::LeftOut => "left_out",
         }
@@ -71,7 +110,7 @@ impl Deed {
     /// Whether somebody without a session can cause it, again and again: how much of it is written down is limited.
     pub(in crate::gateway) const fn is_strangers(self) -> bool {
         match self {
-            Self::SignInRefused | Self::TenantMismatch | Self::CrossSite => true,
+            Self::SignInRefused | Self::TenantMismatch | Self::CrossSite | Self::ShareGuarded => true,
             // Each needs a session, an account, a key, the provider's signature or an operator; a count comes once a minute.
             Self::SignIn
             | Self::Refresh
@@ -80,9 +119,32 @@ impl Deed {
             | Self::RoleChanged
             | Self::ApiKey
             | Self::ServerKey
+            | Self::Share
+            | Self::PolicyChanged
+            | Self::UserAccess
+            | Self::SharesEnded
+            | Self::OperatorLooked
+            | Self::StepUp
+            | Self::AuditTrail
             | Self::KeyRotation
             | Self::LeftOut => false,
         }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Outcome {
+    Done,
+    Refused,
+}
+
+impl Outcome {
+    pub(in crate::gateway) const ALL: [Self; 2] = [Self::Done, Self::Refused];
+
+    /// As it stands in addresses and exports.
+    pub(in crate::gateway) const fn name(self) -> &'static str {
+        if matches!(self, Self::Done) { "done" } else { "refused" }
     }
 }
 
@@ -90,7 +152,8 @@ impl Deed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::gateway) struct Event {
     pub(in crate::gateway) deed: Deed,
-    /// Outcome or reason in one or a few words of ours, e.g. `wrong_nonce`; never text from outside.
+    /// Outcome or reason in one word of ours, e.g. `wrong_nonce`; where it was done to something, its public id follows after a
+    /// blank. Never text from outside.
     pub(in crate::gateway) detail: String,
     /// Who did it: [`Principal::key`](super::principal::Principal::key).
     pub(in crate::gateway) user: Option<String>,
@@ -105,6 +168,23 @@ impl Event {
     /// An event of which nothing else is known yet.
     pub(in crate::gateway) fn new(deed: Deed, detail: &str) -> Self {
         Self { deed, detail: detail.to_owned(), user: None, session: None, network: None, request_id: None }
+    }
+
+    /// What was done in particular: the detail without the object.
+    pub(in crate::gateway) fn what(&self) -> &str {
+        self.object().map_or(&self.detail, |_| self.detail.split(' ').next().unwrap_or_default())
+    }
+
+    /// The public id of what it was done to, where that is told.
+    pub(in crate::gateway) fn object(&self) -> Option<&str> {
+        let (_, object) = self.detail.split_once(' ').filter(|_| self.deed != Deed::LeftOut)?;
+        Some(object).filter(|object| !object.contains([' ', ',']))
+    }
+
+    /// Whether it was done, or somebody was kept from it.
+    pub(in crate::gateway) fn outcome(&self) -> Outcome {
+        let refused = matches!(self.deed, Deed::SignInRefused | Deed::TenantMismatch | Deed::CrossSite | Deed::StepUp);
+        if refused || self.detail.starts_with("refused") { Outcome::Refused } else { Outcome::Done }
     }
 
     /// The same, done by this user in this session.

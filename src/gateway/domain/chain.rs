@@ -27,6 +27,16 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
+    /// The chain without proofs of its steps.
+    pub(in crate::gateway) fn without_evidence(mut self) -> Self {
+        for step in &mut self.steps {
+            step.poc_script = Hostile::new("");
+            step.poc_output = Hostile::new("");
+        }
+        self.raw = Value::Null;
+        self
+    }
+
     /// The findings it is about, each once: those it names, then those its steps reach.
     pub(in crate::gateway) fn leads_to(&self) -> impl Iterator<Item = &VulId> {
         let steps = self.steps.iter().filter_map(|step| step.finding.as_ref());

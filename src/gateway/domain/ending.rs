@@ -11,6 +11,8 @@ pub(in crate::gateway) enum Ending {
     Elsewhere,
     /// An administrator of the tenant ended it.
     Administrator,
+    /// An administrator of the tenant has disabled the user.
+    Disabled,
     /// The user has more sessions than the tenant allows; this was the oldest.
     Limit,
     /// Somebody signed in anew in the same browser.
@@ -26,10 +28,11 @@ pub(in crate::gateway) enum Ending {
 }
 
 impl Ending {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::SignOut,
         Self::Elsewhere,
         Self::Administrator,
+        Self::Disabled,
         Self::Limit,
         Self::NewSignIn,
         Self::Provider,
@@ -44,6 +47,7 @@ impl Ending {
             Self::SignOut => "sign_out",
             Self::Elsewhere => "elsewhere",
             Self::Administrator => "administrator",
+            Self::Disabled => "disabled",
             Self::Limit => "limit",
             Self::NewSignIn => "new_sign_in",
             Self::Provider => "provider",
@@ -60,7 +64,7 @@ impl Ending {
 
     /// Whether whoever sat in the session could not know: they are told before they are led to a new sign-in.
     pub(in crate::gateway) const fn surprises(self) -> bool {
-        matches!(self, Self::Elsewhere | Self::Administrator | Self::Limit)
+        matches!(self, Self::Elsewhere | Self::Administrator | Self::Disabled | Self::Limit)
     }
 
     /// Whether the next sign-in from there has to ask for the password, even where the provider still knows the browser: else
@@ -83,6 +87,7 @@ impl Ending {
             Self::SignOut => "You signed out.",
             Self::Elsewhere => "You ended this session from another one.",
             Self::Administrator => "An administrator of your company ended this session.",
+            Self::Disabled => "An administrator of your company has disabled your account in this portal.",
             Self::Limit => "You signed in somewhere else, and this was the oldest of more sessions than your company allows.",
             Self::NewSignIn => "Somebody signed in anew in this browser.",
             Self::Provider => "Your company's sign-in page ended this session.",

@@ -12,6 +12,8 @@ const ALPHABET: [char; 32] = [
 pub(in crate::gateway) const SHORTEST: usize = 8;
 /// Characters of a code at most.
 const LONGEST: usize = 64;
+/// Characters of a code that was made elsewhere, at least and at most (interface section 4).
+const ELSEWHERE: std::ops::RangeInclusive<usize> = 6..=128;
 /// A code of fewer different characters is guessed too easily.
 const DIFFERENT: usize = 4;
 /// What stands before the code in a message, in upper case. The first group needs a separator, the second none.
@@ -74,19 +76,15 @@ impl Code {
 }
 
 /// What a recipient may have meant: the normal form, and what was typed when that differs (a share that was made
-/// elsewhere may have a code in lower case or with dashes). Empty when nothing was typed.
+/// elsewhere may have a code in lower case or with dashes). Empty when nothing was typed that can be a code.
 pub(in crate::gateway) fn readings(typed: &str) -> Vec<Secret> {
     let code = normal(typed);
     let plain = typed.trim();
-    if code.is_empty() || code.chars().count() > LONGEST {
-        return Vec::new();
-    }
-    let mut readings = vec![Secret::new(code.clone())];
     // A code as it is made here has one reading only: a mistyped one costs one try.
-    if plain != code && !is_made_here(&code) && plain.chars().count() <= LONGEST && !plain.contains(char::is_whitespace) {
-        readings.push(Secret::new(plain));
-    }
-    readings
+    let other = (plain != code && !code.is_empty() && !is_made_here(&code) && !plain.contains(char::is_whitespace))
+        .then(|| plain.to_owned());
+    let fits = |code: &String| ELSEWHERE.contains(&code.chars().count());
+    [Some(code), other].into_iter().flatten().filter(fits).map(Secret::new).collect()
 }
 
 /// Whether a code in its normal form has the shape of those that are made here.
@@ -222,9 +220,12 @@ mod tests {
     fn a_code_made_elsewhere_is_also_tried_as_typed() {
         let exposed = |typed: &str| readings(typed).iter().map(|code| code.expose().to_owned()).collect::<Vec<_>>();
         assert_eq!(exposed("ABCDEFGH"), ["ABCDEFGH"]);
-        assert_eq!(exposed(" k7-Yp2 "), ["K7YP2", "k7-Yp2"]);
+        assert_eq!(exposed(" k7-Yp2 "), ["k7-Yp2"]);
+        assert_eq!(exposed(" k7-Yp23 "), ["K7YP23", "k7-Yp23"]);
         assert_eq!(exposed("code: abcd-efgh"), ["ABCDEFGH"]);
-        assert!(exposed("").is_empty() && exposed(" -").is_empty() && exposed(&"x1".repeat(40)).is_empty());
+        for nothing in ["", " -", "1234", "https://portal.example/s/x", &"x1".repeat(70)] {
+            assert!(exposed(nothing).is_empty(), "{nothing}");
+        }
     }
 
     #[test]

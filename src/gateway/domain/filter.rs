@@ -234,7 +234,7 @@ pub(super) fn text(name: &str, value: &str) -> Result<String, Refused> {
     Ok(value.to_owned())
 }
 
-fn day(name: &str, value: &str) -> Result<Option<Date>, Refused> {
+pub(super) fn day(name: &str, value: &str) -> Result<Option<Date>, Refused> {
     if value.is_empty() {
         return Ok(None);
     }
@@ -261,11 +261,11 @@ pub(in crate::gateway) fn day_text(day: Date) -> String {
     day.format(DAY).unwrap_or_default()
 }
 
-fn start(day: Date) -> Timestamp {
+pub(super) fn start(day: Date) -> Timestamp {
     Timestamp(day.with_time(Time::MIDNIGHT).assume_utc().unix_timestamp() * 1000)
 }
 
-fn end(day: Date) -> Timestamp {
+pub(super) fn end(day: Date) -> Timestamp {
     Timestamp(start(day).0 + 86_400_000 - 1)
 }
 

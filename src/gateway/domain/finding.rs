@@ -157,6 +157,23 @@ pub(crate) struct Finding {
     pub snippets: Vec<Hostile>,
 }
 
+impl Finding {
+    /// The finding without anything that proves it or shows code of the scanned program: what it is, where, and what to do stay.
+    pub(in crate::gateway) fn without_evidence(mut self) -> Self {
+        self.evidence.clear();
+        self.snippets.clear();
+        self.poc = Poc::default();
+        for end in [&mut self.source, &mut self.sink].into_iter().flatten() {
+            end.snippet = Hostile::new("");
+        }
+        if let Fix::Suggestion(suggestion) = &mut self.fix {
+            suggestion.before = Hostile::new("");
+            suggestion.after = Hostile::new("");
+        }
+        self
+    }
+}
+
 /// Something seen in the artifact that supports a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {

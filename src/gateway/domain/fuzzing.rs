@@ -40,7 +40,7 @@ pub fn path(bytes: &[u8]) {
                 assert!(matches!(decided, Decision::Found(_) | Decision::BadParameter(_)), "allowed and refused");
             }
         }
-        Decision::Ambiguous(_) | Decision::BadParameter(_) | Decision::Unknown => {}
+        Decision::Ambiguous(_) | Decision::TooLong(_) | Decision::BadParameter(_) | Decision::Unknown => {}
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) struct Identity {
     pub is_admitted: bool,
     /// `sub` and `sid` of the id token, by which the provider ends sessions; none without an id token.
     pub origin: Option<Origin>,
+    /// `auth_time`: when the provider asked the person last who they are, in seconds since the epoch by its clock; none where it
+    /// does not tell.
+    pub asked_at: Option<i64>,
     /// All claims as they came.
     pub raw: Value,
 }

@@ -1,6 +1,12 @@
 //! Networks in CIDR form, and the address of a caller behind proxies that are believed.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// Stands for an address that is not known, as in RFC 4291, 2.5.2. It lies in no network at all, not even in `::/0`.
+pub(in crate::gateway) const UNKNOWN: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+
+/// What all of unknown address have together: no address of theirs lies in it.
+const NOWHERE: u128 = 1;
 
 /// A network: an address and how many leading bits count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +23,15 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
-/// What one caller has to itself, as far as addresses tell: an IPv4 address, or an IPv6 /64.
+fn is_unknown(address: IpAddr) -> bool {
+    address.to_canonical().is_unspecified()
+}
+
+/// What one caller has to itself, as far as addresses tell: an IPv4 address, or an IPv6 /64. All of [`UNKNOWN`] address share
+/// one that is nobody else's.
 pub(in crate::gateway) fn block(address: IpAddr) -> u128 {
     match address.to_canonical() {
+        unknown if is_unknown(unknown) => NOWHERE,
         IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
         IpAddr::V6(v6) => v6.to_bits() >> 64 << 64,
     }
@@ -38,16 +50,17 @@ impl Network {
         Some(Self { address: number(address), bits: offset + bits })
     }
 
-    /// Whether `address` lies in this network.
+    /// Whether `address` lies in this network; one that is not known lies in none.
     pub(in crate::gateway) fn contains(&self, address: IpAddr) -> bool {
         let shift = 128 - self.bits;
-        shift == 128 || number(address) >> shift == self.address >> shift
+        !is_unknown(address) && (shift == 128 || number(address) >> shift == self.address >> shift)
     }
 }
 
-/// The network an address belongs to for limits and logs: IPv4 /24, IPv6 /48.
+/// The network an address belongs to for limits and logs: IPv4 /24, IPv6 /48, or `unknown`.
 pub(in crate::gateway) fn neighbourhood(address: IpAddr) -> String {
     match address.to_canonical() {
+        unknown if is_unknown(unknown) => "unknown".to_owned(),
         IpAddr::V4(v4) => {
             let [a, b, c, _] = v4.octets();
             format!("{a}.{b}.{c}.0/24")
@@ -59,20 +72,29 @@ pub(in crate::gateway) fn neighbourhood(address: IpAddr) -> String {
     }
 }
 
-/// The caller's address: `peer` unless it is a trusted proxy; then the right-most address of `X-Forwarded-For` that is
-/// not a trusted proxy itself. An entry that cannot be read ends the walk at the last good address.
-pub(in crate::gateway) fn client(peer: IpAddr, forwarded_for: &str, trusted: &[Network]) -> IpAddr {
-    walk(peer, forwarded_for.rsplit(',').map(str::trim).filter(|entry| !entry.is_empty()).map(entry_address), trusted)
+/// The caller's address: `peer` unless it is a trusted proxy; then the right-most address of `X-Forwarded-For` that is not a
+/// trusted proxy itself. Whoever an entry names that cannot be read is [`UNKNOWN`], and never the proxy that named it: that
+/// one may be let in where the caller is not. Lists are cut at their commas before anything of them is read, as a proxy adds
+/// to the very line that a caller sent.
+pub(in crate::gateway) fn client<'h>(peer: IpAddr, lines: impl Iterator<Item = &'h [u8]>, trusted: &[Network]) -> IpAddr {
+    let entries: Vec<&[u8]> = lines.flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii).collect();
+    let named = entries.into_iter().rev().filter(|entry| !entry.is_empty());
+    walk(peer, named.map(|entry| entry_address(std::str::from_utf8(entry).ok()?)), trusted)
 }
 
-/// The same by `Forwarded` (RFC 7239). An element without an address (`unknown`, `_hidden`) ends the walk like one that cannot
-/// be read; a header that does not follow the grammar says nothing at all, as a quote that a caller left open could hide what
-/// a proxy has added.
-pub(in crate::gateway) fn client_by_forwarded(peer: IpAddr, forwarded: &str, trusted: &[Network]) -> IpAddr {
+/// The same by `Forwarded` (RFC 7239). An element without an address (`unknown`, `_hidden`) is one that cannot be read; of a
+/// header that does not follow the grammar nothing can be, as a quote that a caller left open could hide what a proxy has added.
+pub(in crate::gateway) fn client_by_forwarded<'h>(
+    peer: IpAddr,
+    lines: impl Iterator<Item = &'h [u8]>,
+    trusted: &[Network],
+) -> IpAddr {
     if !is_trusted(peer, trusted) {
         return peer;
     }
-    let Some(elements) = elements(forwarded) else { return peer };
+    let all = lines.collect::<Vec<_>>().join(b",".as_slice());
+    // Bytes beyond ASCII may stand in quotes; what takes their place is neither a quote nor a comma.
+    let Some(elements) = elements(&String::from_utf8_lossy(&all)) else { return UNKNOWN };
     walk(peer, elements.into_iter().rev().map(|node| entry_address(&node?)), trusted)
 }
 
@@ -87,8 +109,7 @@ fn walk(peer: IpAddr, entries: impl Iterator<Item = Option<IpAddr>>, trusted: &[
         if !is_trusted(seen, trusted) {
             break;
         }
-        let Some(address) = entry else { break };
-        seen = address;
+        seen = entry.unwrap_or(UNKNOWN);
     }
     seen
 }
@@ -204,21 +225,56 @@ mod tests {
     #[test]
     fn forwarded_addresses_count_only_behind_a_trusted_proxy() {
         let trusted = [Network::parse("10.0.0.0/8").unwrap()];
-        let from = |peer: &str, header: &str| client(peer.parse().unwrap(), header, &trusted).to_string();
+        let from =
+            |peer: &str, header: &str| client(peer.parse().unwrap(), [header.as_bytes()].into_iter(), &trusted).to_string();
         assert_eq!(from("192.0.2.9", "203.0.113.7"), "192.0.2.9");
         assert_eq!(from("10.0.0.1", "203.0.113.7"), "203.0.113.7");
         assert_eq!(from("10.0.0.1", "6.6.6.6, 203.0.113.7, 10.0.0.2"), "203.0.113.7");
-        assert_eq!(from("10.0.0.1", "203.0.113.7, junk"), "10.0.0.1");
-        assert_eq!(from("10.0.0.1", "203.0.113.7, junk, 10.0.0.3"), "10.0.0.3");
         assert_eq!(from("10.0.0.1", "[2001:db8::1]:443"), "2001:db8::1");
+        assert_eq!(from("10.0.0.1", "203.0.113.7, , "), "203.0.113.7");
+        assert_eq!(from("10.0.0.1", "junk, 203.0.113.7"), "203.0.113.7", "what is behind the caller is not read");
         assert_eq!(from("10.0.0.1", ""), "10.0.0.1");
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_read_makes_nobody_a_proxy() {
+        let trusted = [Network::parse("10.0.0.0/8").unwrap()];
+        let from = |lines: &[&[u8]]| client("10.0.0.1".parse().unwrap(), lines.iter().copied(), &trusted);
+        let unreadable: [&[&[u8]]; 7] = [
+            &[b"203.0.113.7, junk"],
+            &[b"203.0.113.7, junk, 10.0.0.3"],
+            &[b"203.0.113.7, \xff"],
+            &[b"203.0.113.7", b"\xff"],
+            &[b"unknown"],
+            &[b"::"],
+            &[b"0.0.0.0"],
+        ];
+        for lines in unreadable {
+            let who = from(lines);
+            assert!(is_unknown(who), "{lines:?}: {who}");
+            assert_eq!(neighbourhood(who), "unknown");
+            for network in ["0.0.0.0/0", "::/0", "10.0.0.0/8", "::", "0.0.0.0"] {
+                assert!(!Network::parse(network).unwrap().contains(who), "{network}");
+            }
+            for other in ["::1", "0.0.0.1", "10.0.0.1", "::ffff:0:0:1"] {
+                assert_ne!(block(who), block(other.parse().unwrap()), "{other}");
+            }
+        }
+        let named: IpAddr = "203.0.113.9".parse().unwrap();
+        for lines in
+            [&[b"\xff, 203.0.113.9".as_slice()][..], &[b"\xff", b"203.0.113.9"], &[b"6.6.6.6\x00\xfe,203.0.113.9,10.0.0.2"]]
+        {
+            assert_eq!(from(lines), named, "{lines:?}");
+        }
     }
 
     #[test]
     fn the_forwarded_header_is_read_from_its_end_and_only_when_it_follows_the_grammar() {
         let trusted = [Network::parse("10.0.0.0/8").unwrap(), Network::parse("fd00::/8").unwrap()];
-        let from = |peer: &str, header: &str| client_by_forwarded(peer.parse().unwrap(), header, &trusted).to_string();
-        let proxy = "10.0.0.1";
+        let from = |peer: &str, header: &str| {
+            client_by_forwarded(peer.parse().unwrap(), [header.as_bytes()].into_iter(), &trusted).to_string()
+        };
+        let (proxy, unknown) = ("10.0.0.1", "::");
         assert_eq!(from("192.0.2.9", "for=203.0.113.7"), "192.0.2.9", "from a stranger");
         for (header, expected) in [
             ("for=203.0.113.7", "203.0.113.7"),
@@ -231,20 +287,22 @@ mod tests {
             ("for=6.6.6.6,for=203.0.113.7 , for=\"[fd00::1]\"", "203.0.113.7"),
             ("for=6.6.6.6,, for=203.0.113.7,", "203.0.113.7"),
             ("for=\"\\203.0.113.7\"", "203.0.113.7"),
-            // Nobody is named there: the last one that is known.
-            ("for=6.6.6.6, for=unknown", proxy),
-            ("for=6.6.6.6, for=_hidden, for=10.0.0.2", "10.0.0.2"),
-            ("for=6.6.6.6, proto=https", proxy),
+            ("for=6.6.6.6;x=\"é\", for=203.0.113.7", "203.0.113.7"),
+            ("é, for=203.0.113.7", unknown),
+            // Nobody is named there.
+            ("for=6.6.6.6, for=unknown", unknown),
+            ("for=6.6.6.6, for=_hidden, for=10.0.0.2", unknown),
+            ("for=6.6.6.6, proto=https", unknown),
             ("", proxy),
             // No grammar, no word: what a caller left open must not hide what a proxy added.
-            ("for=\"6.6.6.6, for=203.0.113.7", proxy),
-            ("for=\"a, for=203.0.113.7;by=\"b\"", proxy),
-            ("for=6.6.6.6;for=7.7.7.7", proxy),
-            ("for=6.6.6.6 7.7.7.7", proxy),
-            ("6.6.6.6", proxy),
-            ("=6.6.6.6", proxy),
-            ("for=", proxy),
-            ("for=6.6.6.6;", proxy),
+            ("for=\"6.6.6.6, for=203.0.113.7", unknown),
+            ("for=\"a, for=203.0.113.7;by=\"b\"", unknown),
+            ("for=6.6.6.6;for=7.7.7.7", unknown),
+            ("for=6.6.6.6 7.7.7.7", unknown),
+            ("6.6.6.6", unknown),
+            ("=6.6.6.6", unknown),
+            ("for=", unknown),
+            ("for=6.6.6.6;", unknown),
         ] {
             assert_eq!(from(proxy, header), expected, "{header}");
         }

@@ -30,6 +30,31 @@ impl Kind {
     }
 }
 
+/// Which door a link leads to. Whoever makes a share chooses it and anybody can type the other one, so it tells nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Doorway {
+    /// `/s/…`: asks for a code.
+    Code,
+    /// `/o/…`: asks for nothing but a person's decision.
+    Open,
+}
+
+impl Doorway {
+    pub(in crate::gateway) const ALL: [Self; 2] = [Self::Code, Self::Open];
+
+    /// That of a share which needs a code, or does not.
+    pub(in crate::gateway) const fn of(needs_code: bool) -> Self {
+        if needs_code { Self::Code } else { Self::Open }
+    }
+}
+
+/// A share at one of its doors: what its addresses begin with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct Spot {
+    pub(in crate::gateway) doorway: Doorway,
+    pub(in crate::gateway) share: ShareId,
+}
+
 /// A share as its owner sees it. The code is never here.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ShareRow {
@@ -76,6 +101,13 @@ impl PublicShare {
             let shown: HashSet<&VulId> = self.findings.iter().map(|row| &row.id).collect();
             self.chains.retain(|chain| chain.leads_to().any(|id| shown.contains(id)));
         }
+        self
+    }
+
+    /// The share without anything that proves its findings.
+    pub(in crate::gateway) fn without_evidence(mut self) -> Self {
+        self.chains = self.chains.into_iter().map(Chain::without_evidence).collect();
+        self.raw = Value::Null;
         self
     }
 }

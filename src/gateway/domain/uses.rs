@@ -14,6 +14,25 @@ pub(in crate::gateway) struct Uses {
     pub(in crate::gateway) by_day: BTreeMap<i64, u64>,
 }
 
+/// Who used a key in the last seven days.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::gateway) struct Origins {
+    /// The most frequent first.
+    pub(in crate::gateway) all: Vec<Origin>,
+    /// Calls beyond those that are told apart.
+    pub(in crate::gateway) others: u64,
+}
+
+/// Calls of one operation from one network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct Origin {
+    /// As in the route table.
+    pub(in crate::gateway) operation: String,
+    /// IPv4 /24, IPv6 /48.
+    pub(in crate::gateway) network: String,
+    pub(in crate::gateway) count: u64,
+}
+
 impl Uses {
     /// The day something happened on.
     pub(in crate::gateway) const fn day(at: Timestamp) -> i64 {

@@ -15,7 +15,7 @@ use crate::gateway::domain::api_key::{AllowList, ApiKey, Edition, Group, KeyRefu
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::domain::uses::Uses;
+use crate::gateway::domain::uses::{Origins, Uses};
 use crate::gateway::store::{Key, Store};
 use crate::gateway::vault::{IssuedKeys, NewApiKey, Refused, use_of};
 use crate::platform::clock::{Clock, Timestamp};
@@ -25,6 +25,8 @@ use crate::platform::secret::Secret;
 
 /// The longest label, in characters.
 pub(in crate::gateway) const LONGEST_LABEL: usize = 60;
+/// A key that ends within this time is told of.
+pub(in crate::gateway) const SOON: Duration = Duration::from_hours(24 * 30);
 /// How long it is known that a form was sent.
 const FORM_KEPT: Duration = Duration::from_hours(24);
 
@@ -79,6 +81,18 @@ pub(in crate::gateway) struct Listed {
     pub(in crate::gateway) is_over: bool,
 }
 
+/// Whether what works until then still works and ends within [`SOON`].
+pub(in crate::gateway) fn ends_soon(ends: Timestamp, now: Timestamp) -> bool {
+    ends > now && ends.since(now) <= SOON
+}
+
+/// Those that still work and end within [`SOON`], the first to end first.
+pub(in crate::gateway) fn ending(listed: &[Listed], now: Timestamp) -> Vec<&Listed> {
+    let mut ending: Vec<&Listed> = listed.iter().filter(|listed| ends_soon(listed.key.ends(), now)).collect();
+    ending.sort_by_key(|listed| listed.key.ends());
+    ending
+}
+
 impl ApiKeys {
     pub(in crate::gateway) fn new(issued: IssuedKeys, (store, clock): (Store, Clock), audit: Audit, settings: &Settings) -> Self {
         let allowance = Arc::new(RateLimiter::keyed(Quota::per_minute(settings.refusals_per_minute)));
@@ -110,6 +124,25 @@ impl ApiKeys {
             }
             why
         })
+    }
+
+    /// Notes that a call of this operation came with the key from this address.
+    pub(in crate::gateway) fn note_origin(&self, tenant: &TenantId, key: &ApiKey, origin: (&'static str, IpAddr)) {
+        self.issued.note_origin(tenant, &key.id, origin);
+    }
+
+    /// Who used a key of the tenant in the last seven days; about, as all counts of uses.
+    pub(in crate::gateway) async fn origins(&self, actor: &Actor, id: &str) -> Result<Origins, Error> {
+        Ok(self.issued.origins(&actor.principal.tenant, id).await?)
+    }
+
+    pub(in crate::gateway) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Resolves when a text that was good is so no more, for what goes on after its call was taken.
+    pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, text: &Secret) {
+        self.issued.ended(tenant, text).await;
     }
 
     /// What a new key may be at most.

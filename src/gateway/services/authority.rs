@@ -6,6 +6,8 @@
 use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::session::Sessions;
 
 /// The rule. Cheap to clone.
@@ -13,11 +15,12 @@ use crate::gateway::session::Sessions;
 pub(in crate::gateway) struct Authority {
     credentials: Credentials,
     sessions: Sessions,
+    audit: Audit,
 }
 
 impl Authority {
-    pub(in crate::gateway) const fn new(credentials: Credentials, sessions: Sessions) -> Self {
-        Self { credentials, sessions }
+    pub(in crate::gateway) const fn new(credentials: Credentials, sessions: Sessions, audit: Audit) -> Self {
+        Self { credentials, sessions, audit }
     }
 
     /// The actor as they stand now, whatever their role is.
@@ -25,5 +28,11 @@ impl Authority {
         self.credentials.vouched(&actor).await?;
         let principal = self.sessions.as_told(actor.principal).await?;
         Ok(Actor { principal, ..actor })
+    }
+
+    /// Writes down that a change was held back until the actor shows once more who they are.
+    pub(in crate::gateway) fn held_back(&self, actor: &Actor, network: &str) {
+        let event = actor.did(Event::new(Deed::StepUp, "held_back"));
+        self.audit.record(&actor.principal.tenant, Event { network: Some(network.to_owned()), ..event });
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Actor;
 use super::directory::Directory;
 use super::error::{Error, NOT_BELIEVED};
-use super::signin::Refresher;
+use super::refresher::Refresher;
 use crate::config::gateway::PublicAuth;
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::cache::Cache;

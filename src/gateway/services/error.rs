@@ -3,6 +3,9 @@
 use crate::gateway::cache::StaleOk;
 use crate::gateway::domain::draft::{Became, Step};
 use crate::gateway::domain::ending::Ending;
+use crate::gateway::ledger::LedgerError;
+use crate::gateway::policies::PolicyError;
+use crate::gateway::roster::RosterError;
 use crate::gateway::session::TokenError;
 use crate::gateway::store::Unavailable;
 pub(in crate::gateway) use crate::gateway::upstream::{Kind, UpstreamError};
@@ -27,6 +30,9 @@ pub(in crate::gateway) enum Error {
     /// Words for the user.
     #[error("{0}")]
     Conflict(String),
+    /// The extraction code of a share.
+    #[error("wrong code")]
+    WrongCode,
     /// What was to be changed is not as the person saw it any more: these steps are not, as far as it is known. Nothing was
     /// changed.
     #[error("changed meanwhile")]
@@ -43,6 +49,10 @@ pub(in crate::gateway) enum Error {
     /// A body that can be sent only once was refused for its token, which is renewed now: the sender has to send it again.
     #[error("send it again")]
     Resend,
+    /// A body that can be sent only once was refused for the server key that came with it: the next one goes with the other key,
+    /// and the sender has to send it again.
+    #[error("send it again, with another server key")]
+    OtherKey,
     /// Seconds until the next try makes sense.
     #[error("too many tries")]
     Busy { retry_after: u64 },
@@ -72,9 +82,37 @@ impl StaleOk for Error {
     }
 }
 
+impl From<LedgerError> for Error {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Unavailable(error) => error.into(),
+            LedgerError::Sealed => Self::Internal(error.to_string()),
+        }
+    }
+}
+
 impl From<Unavailable> for Error {
     fn from(_: Unavailable) -> Self {
         Self::Unavailable { retry_after: 5 }
+    }
+}
+
+impl From<PolicyError> for Error {
+    fn from(error: PolicyError) -> Self {
+        match error {
+            PolicyError::Unknown => Self::NotFound,
+            PolicyError::Sealed => Self::Internal(error.to_string()),
+            PolicyError::Unavailable(error) => error.into(),
+        }
+    }
+}
+
+impl From<RosterError> for Error {
+    fn from(error: RosterError) -> Self {
+        match error {
+            RosterError::Sealed => Self::Internal(error.to_string()),
+            RosterError::Unavailable(error) => error.into(),
+        }
     }
 }
 

@@ -59,9 +59,10 @@ impl Keys {
         Ok(keys.into_iter().map(|key| (uses.remove(&key.id).unwrap_or_default(), key)).map(|(uses, key)| (key, uses)).collect())
     }
 
-    /// One key of the tenant.
-    pub(in crate::gateway) async fn one(&self, actor: &Actor, id: &str) -> Result<ServerKey, Error> {
-        self.vault.list(&actor.principal.tenant).await?.into_iter().find(|key| key.id == id).ok_or(Error::NotFound)
+    /// One key of the tenant with its uses, and all of them for what can be done with it.
+    pub(in crate::gateway) async fn one_of_all(&self, actor: &Actor, id: &str) -> Result<Vec<(ServerKey, Uses)>, Error> {
+        let all = self.list(actor).await?;
+        if all.iter().any(|(key, _)| key.id == id) { Ok(all) } else { Err(Error::NotFound) }
     }
 
     /// Keeps a new key and shows it to the service once. Where no key is active, one that the service accepts becomes it. A

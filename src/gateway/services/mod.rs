@@ -2,9 +2,11 @@
 //! Redis, no HTTP client, no templates.
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod all_shares;
 pub(in crate::gateway) mod api;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
+pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod authority;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod browsers;
@@ -24,18 +26,24 @@ pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod lists;
 pub(in crate::gateway) mod live;
+pub(in crate::gateway) mod operator;
+pub(in crate::gateway) mod overview;
 pub(in crate::gateway) mod ownership;
-#[expect(unused_imports, reason = "the same")]
 pub(in crate::gateway) mod pace;
 pub(in crate::gateway) mod parts;
+pub(in crate::gateway) mod policies;
+pub(in crate::gateway) mod reach;
+mod refresher;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod revocation;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
+pub(in crate::gateway) mod share_policy;
 pub(in crate::gateway) mod shares;
 pub(in crate::gateway) mod signin;
 pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod uploads;
+pub(in crate::gateway) mod users;
 
 use crate::gateway::domain::audit::Event;
 use crate::gateway::domain::principal::Principal;
@@ -57,13 +65,25 @@ impl Actor {
     }
 }
 
+/// What administrators, and those who run the platform, ask for. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct Administration {
+    pub(in crate::gateway) overview: overview::Overview,
+    pub(in crate::gateway) policies: policies::TenantPolicies,
+    pub(in crate::gateway) users: users::Users,
+    pub(in crate::gateway) shares: all_shares::AllShares,
+    pub(in crate::gateway) operators: operator::Operators,
+}
+
 /// Everything the web may ask for. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Services {
     pub(in crate::gateway) chains: chains::Chains,
     pub(in crate::gateway) components: components::Components,
     pub(in crate::gateway) accounts: accounts::Accounts,
+    pub(in crate::gateway) administration: Administration,
     pub(in crate::gateway) api_keys: api_keys::ApiKeys,
+    pub(in crate::gateway) audit_log: audit::AuditLog,
     pub(in crate::gateway) artifacts: artifacts::Artifacts,
     pub(in crate::gateway) authority: authority::Authority,
     pub(in crate::gateway) backchannel: backchannel::BackChannel,

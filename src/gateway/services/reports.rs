@@ -43,7 +43,7 @@ impl Reports {
 }
 
 /// Whether a media type is one this form of report comes in.
-fn is_it(form: ReportType, media_type: &str) -> bool {
+pub(super) fn is_it(form: ReportType, media_type: &str) -> bool {
     let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match form {
         ReportType::Pdf => matches!(essence.as_str(), "application/pdf" | "application/octet-stream"),

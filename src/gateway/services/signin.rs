@@ -1,4 +1,4 @@
-//! Signing in by the code flow and signing out: begin, complete, refresh, end.
+//! Signing in by the code flow and signing out: begin, complete, end.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use super::Actor;
 use super::directory::Directory;
 use super::error::Error;
 use super::revocation::Revocations;
+use super::users::Users;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::ending::Ending;
@@ -18,12 +19,11 @@ use crate::gateway::domain::return_to::ReturnTo;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::session::{
-    Begun, By, Callback, CheckError, Flow, FlowError, Flows, Learnt, LoginId, ProviderEntry, ProviderSessions, Refresh,
-    RefreshError, Refreshed, Sessions, TokenSet, Tokens,
+    Begun, By, Callback, Flow, FlowError, Flows, Learnt, LoginId, ProviderEntry, ProviderSessions, Sessions, TokenSet, Tokens,
 };
 use crate::gateway::store::{Key, Store};
-use crate::gateway::upstream::identity::{Hint, IdentityError, IdentityProvider, SignIn as Ask, Tokens as IssuedTokens};
-use crate::platform::clock::Clock;
+use crate::gateway::upstream::identity::{IdentityError, SignIn as Ask, Tokens as IssuedTokens};
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::sha256;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -51,10 +51,13 @@ pub(in crate::gateway) struct SignIn {
     pub(in crate::gateway) store: Store,
     pub(in crate::gateway) clock: Clock,
     pub(in crate::gateway) audit: Audit,
+    pub(in crate::gateway) users: Users,
     /// Lifetime of an access token when the provider does not tell.
     pub(in crate::gateway) default_lifetime: Duration,
     /// Sign-ins begun per network and minute.
     pub(in crate::gateway) per_minute: u64,
+    /// How long a person counts as having shown who they are.
+    pub(in crate::gateway) step_up: Duration,
 }
 
 /// Whose sign-in it is and from where.
@@ -80,9 +83,26 @@ pub(in crate::gateway) struct Answer {
 /// How a callback ended.
 pub(in crate::gateway) enum Completed {
     /// A session may start; its tokens are stored under `login`.
-    New { principal: Principal, login: LoginId, return_to: ReturnTo },
+    New { principal: Principal, login: LoginId, return_to: ReturnTo, proof: Proof },
     /// The same callback again: with a live session, go on to the target.
     Again(ReturnTo),
+}
+
+/// What a sign-in says of the person being there.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gateway) struct Proof {
+    /// The provider was told to ask, whomever it knew.
+    asked: bool,
+    /// When the person showed who they are: as the provider says, else now where it was told to ask. A provider that knew the
+    /// browser may have asked nobody, so a sign-in alone proves nothing.
+    pub(in crate::gateway) at: Option<Timestamp>,
+}
+
+impl Proof {
+    fn of(asked: bool, asked_at: Option<i64>, now: Timestamp) -> Self {
+        let told = asked_at.map(|seconds| Timestamp(seconds.saturating_mul(1000)).min(now));
+        Self { asked, at: told.or(asked.then_some(now)) }
+    }
 }
 
 /// A sign-in that came to nothing, and where it was to lead as far as that is known.
@@ -110,6 +130,9 @@ pub(in crate::gateway) enum SignInError {
     /// The provider knows the person, but none of their roles may use the portal.
     #[error("no role of the person may use the portal")]
     NotAdmitted,
+    /// An administrator of the company has disabled the person.
+    #[error("the person is disabled")]
+    Disabled,
     /// The provider is down or slow.
     #[error("the provider is not available")]
     ProviderDown,
@@ -131,6 +154,7 @@ impl SignInError {
             Self::NotOurs => "wrong_issuer",
             Self::Refused => "refused_by_provider",
             Self::NotAdmitted => "no_fitting_role",
+            Self::Disabled => "disabled",
             Self::ProviderDown => "provider_down",
             Self::Misconfigured(_) => "not_set_up",
             Self::Unbelievable(IdentityError::BadIdToken(_)) => "bad_id_token",
@@ -154,7 +178,7 @@ impl SignIn {
         if count.value > self.per_minute {
             return Err(Error::Busy { retry_after: count.resets_in.as_secs().max(1) }.into());
         }
-        let begun = self.flows.begin(place.tenant, place.binding, return_to).await.map_err(Error::from)?;
+        let begun = self.flows.begin(place.tenant, place.binding, (return_to, again)).await.map_err(Error::from)?;
         let challenge = URL_SAFE_NO_PAD.encode(sha256(begun.verifier.expose().as_bytes()));
         let ask = Ask {
             state: begun.state.expose(),
@@ -162,6 +186,7 @@ impl SignIn {
             nonce: begun.nonce.expose(),
             redirect_uri: &redirect_uri(place.origin),
             again,
+            max_age: self.step_up,
         };
         let address = provider.authorize_url(ask).await.map_err(provider_error)?;
         Ok((address, begun))
@@ -173,8 +198,9 @@ impl SignIn {
         let (tenant, network, request_id) = (place.tenant, place.network, place.request_id);
         let outcome = self.take_up(place, answer).await;
         let (word, event) = match &outcome {
-            Ok(Completed::New { principal, login, .. }) => {
-                ("signed_in", Some(Event::new(Deed::SignIn, "").by(&principal.key(), &login.public())))
+            Ok(Completed::New { principal, login, proof, .. }) => {
+                let detail = if proof.asked { "asked" } else { "" };
+                ("signed_in", Some(Event::new(Deed::SignIn, detail).by(&principal.key(), &login.public())))
             }
             Ok(Completed::Again(_)) => ("again", None),
             Err(Failed { why: why @ SignInError::OtherTenant, .. }) => {
@@ -238,7 +264,8 @@ impl SignIn {
                 return Err(SignInError::Stale);
             }
         }
-        Ok(Completed::New { principal, login, return_to: flow.return_to })
+        let proof = Proof::of(flow.asks, identity.asked_at, now);
+        Ok(Completed::New { principal, login, return_to: flow.return_to, proof })
     }
 
     /// Who the tokens belong to. What the provider says counts in all sessions of that person: changed claims go there, and who
@@ -267,6 +294,10 @@ impl SignIn {
             }
             if now.key() != user.key() {
                 continue;
+            }
+            // After `before` was read: who is disabled meanwhile is found here or in what is learnt.
+            if !self.users.enter(&now).await? {
+                return Err(SignInError::Disabled);
             }
             let learnt = self.sessions.learn(&before, &now, &now).await.map_err(Error::from)?;
             if learnt == Learnt::Role {
@@ -316,7 +347,8 @@ fn redirect_uri(origin: &str) -> String {
     format!("{origin}{CALLBACK}")
 }
 
-fn principal(tenant: &TenantId, identity: &Identity) -> Principal {
+/// Who the provider says it is, in a tenant.
+pub(super) fn principal(tenant: &TenantId, identity: &Identity) -> Principal {
     Principal {
         tenant: tenant.clone(),
         issuer: identity.issuer.clone(),
@@ -345,51 +377,5 @@ fn provider_error(error: IdentityError) -> SignInError {
             SignInError::Misconfigured(error)
         }
         other => SignInError::Unbelievable(other),
-    }
-}
-
-/// Refreshes with the provider of one tenant.
-#[derive(Clone)]
-pub(in crate::gateway) struct Refresher {
-    pub(in crate::gateway) tenant: TenantId,
-    pub(in crate::gateway) provider: IdentityProvider,
-}
-
-impl Refresh for Refresher {
-    async fn refresh(&self, token: Secret) -> Result<Refreshed, RefreshError> {
-        match self.provider.refresh(&token).await {
-            Ok(tokens) => Ok(Refreshed {
-                access: tokens.access,
-                refresh: tokens.refresh,
-                id_token: tokens.id_token,
-                expires_in: tokens.expires_in,
-            }),
-            Err(IdentityError::InvalidGrant) => Err(RefreshError::Refused),
-            Err(error) => {
-                tracing::warn!(tenant = %self.tenant, %error, "tokens could not be refreshed");
-                Err(RefreshError::Trouble)
-            }
-        }
-    }
-
-    async fn identify(&self, access: Secret, id_token: Option<Secret>) -> Result<Option<Principal>, CheckError> {
-        let tokens = IssuedTokens { access, refresh: None, id_token, expires_in: None };
-        match self.provider.identify(&tokens, None).await {
-            // Who is not let in any more is nobody here.
-            Ok(identity) if !identity.is_admitted => Err(CheckError::NotAdmitted),
-            Ok(identity) => Ok(Some(principal(&self.tenant, &identity))),
-            Err(IdentityError::NothingTold) => Ok(None),
-            Err(IdentityError::OtherPerson) => Err(CheckError::NotTheirs),
-            Err(error) => {
-                tracing::warn!(tenant = %self.tenant, %error, "it is not known yet whose refreshed tokens are");
-                Err(CheckError::Trouble)
-            }
-        }
-    }
-
-    async fn revoke(&self, token: Secret) {
-        if let Err(error) = self.provider.revoke(&token, Hint::Refresh).await {
-            tracing::warn!(tenant = %self.tenant, %error, "a refresh token that nobody uses could not be revoked");
-        }
     }
 }

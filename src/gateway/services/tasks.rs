@@ -16,6 +16,7 @@ use crate::gateway::domain::finding::FindingRow;
 use crate::gateway::domain::page::Listing;
 use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::task::{Counts, Task};
+use crate::gateway::ledger::Ledger;
 use crate::gateway::upstream::Kind;
 
 /// Rows on a page of the list.
@@ -26,6 +27,7 @@ const TOP: u32 = 5;
 #[derive(Clone)]
 pub(in crate::gateway) struct Tasks {
     pub(super) credentials: Credentials,
+    ledger: Ledger,
     polls: Coalesced<Task>,
 }
 
@@ -42,8 +44,8 @@ pub(in crate::gateway) struct Overview {
 
 impl Tasks {
     /// Answers to what pages ask by themselves are good for `memory`.
-    pub(in crate::gateway) fn new(credentials: Credentials, memory: Duration) -> Self {
-        Self { credentials, polls: Coalesced::new(memory) }
+    pub(in crate::gateway) fn new(credentials: Credentials, ledger: Ledger, memory: Duration) -> Self {
+        Self { credentials, ledger, polls: Coalesced::new(memory) }
     }
 
     /// One page of the tasks that fit, newest first.
@@ -128,12 +130,16 @@ impl Tasks {
         self.delete_all(actor, vec![id.clone()]).await
     }
 
-    /// Deletes all of these, or none.
+    /// Deletes all of these, or none. Their shares end with them, also where the service goes on to show some.
     pub(super) async fn delete_all(&self, actor: &Actor, ids: Vec<TaskId>) -> Result<(), Error> {
         let ask = self.credentials.changing(actor, Subject::BY_A_DELETED_TASK, |service, call| {
             let ids = ids.clone();
             async move { service.delete_tasks(&call, ids).await }
         });
-        ask.await
+        ask.await?;
+        if let Err(error) = self.ledger.end_of_tasks(&actor.principal.tenant, &ids, &actor.principal.name).await {
+            tracing::warn!(%error, "shares of deleted tasks were not noted as ended; the service has nothing to show for them");
+        }
+        Ok(())
     }
 }

@@ -94,6 +94,12 @@ pub(super) fn find<'h>(headers: &'h HeaderMap, name: &str) -> Option<Cookie<'h>>
     all.find_map(|(own, text)| if own == name { Cookie::parse_encoded(text).ok() } else { None })
 }
 
+/// The first pair of this name as it stands in the request.
+pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let mut all = headers.get_all(header::COOKIE).flat_map(pairs).filter_map(named);
+    all.find_map(|(own, text)| (own == name).then_some(text))
+}
+
 /// Takes out of a request what is no cookie. One odd pair, set by some neighbour under the same domain, would otherwise
 /// make all of them unreadable and sign the user out, or stand for one of ours.
 pub(super) fn tidy(headers: &mut HeaderMap) {

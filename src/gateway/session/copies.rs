@@ -31,7 +31,7 @@ pub(super) struct Copy {
     pub(super) is_outgrown: bool,
     pub(super) version: Version,
     pub(super) started_at: Timestamp,
-    pub(super) owner: Option<Owner>,
+    pub(super) owner: Option<Arc<Owner>>,
     /// When it runs out unless it is used.
     pub(super) runs_out: Timestamp,
 }

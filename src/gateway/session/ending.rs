@@ -200,19 +200,12 @@ impl Tether {
         stream: S,
         last: impl FnOnce(Ending) -> S::Item,
     ) -> impl Stream<Item = S::Item> {
-        let ended = Box::pin(async move {
+        let ended = async move {
             let ending = self.ended().await;
             self.cut(ending);
             ending
-        });
-        stream::unfold(Some((Box::pin(stream), ended, last)), async |state| {
-            let (mut stream, mut ended, last) = state?;
-            tokio::select! {
-                biased;
-                ending = &mut ended => Some((last(ending), None)),
-                next = stream.next() => next.map(|item| (item, Some((stream, ended, last)))),
-            }
-        })
+        };
+        until(stream, ended, last)
     }
 
     /// Counts a stream that its session cut, and says so in the log.
@@ -233,6 +226,22 @@ impl Tether {
             true
         })
     }
+}
+
+/// `stream` until `ended` resolves; then `last` is its end.
+pub(in crate::gateway) fn until<S: Stream, E>(
+    stream: S,
+    ended: impl Future<Output = E>,
+    last: impl FnOnce(E) -> S::Item,
+) -> impl Stream<Item = S::Item> {
+    stream::unfold(Some((Box::pin(stream), Box::pin(ended), last)), async |state| {
+        let (mut stream, mut ended, last) = state?;
+        tokio::select! {
+            biased;
+            ending = &mut ended => Some((last(ending), None)),
+            next = stream.next() => next.map(|item| (item, Some((stream, ended, last)))),
+        }
+    })
 }
 
 impl Visit {

@@ -39,6 +39,8 @@ pub(in crate::gateway) struct Flow {
     pub(in crate::gateway) verifier: Secret,
     pub(in crate::gateway) nonce: Secret,
     pub(in crate::gateway) return_to: ReturnTo,
+    /// The provider was told to ask the person even if it knows them.
+    pub(in crate::gateway) asks: bool,
 }
 
 /// What a `state` stands for when the browser comes back with it.
@@ -73,6 +75,8 @@ struct Plain {
     return_to: ReturnTo,
     binding: String,
     created_at: Timestamp,
+    #[serde(default)]
+    asks: bool,
 }
 
 /// The begun sign-ins of all tenants. Cheap to clone.
@@ -96,12 +100,12 @@ impl Flows {
     }
 
     /// Begins a sign-in. `binding` is the value of the browser's cookie from an earlier one, so that several tabs can
-    /// sign in side by side.
+    /// sign in side by side. `asks`: the provider is told to ask even whom it knows.
     pub(in crate::gateway) async fn begin(
         &self,
         tenant: &TenantId,
         binding: Option<&str>,
-        return_to: ReturnTo,
+        (return_to, asks): (ReturnTo, bool),
     ) -> Result<Begun, Unavailable> {
         let token = || random::token().map_err(|error| Unavailable(error.to_string()));
         let begun = Begun {
@@ -119,6 +123,7 @@ impl Flows {
             return_to,
             binding: fingerprint(tenant, begun.binding.expose()),
             created_at: self.clock.now(),
+            asks,
         };
         let key = Key::hashed(tenant, PURPOSE, begun.state.expose());
         self.write(&key, PURPOSE, begun.state.expose(), &plain).await?;
@@ -156,6 +161,7 @@ impl Flows {
             verifier: Secret::new(plain.verifier),
             nonce: Secret::new(plain.nonce),
             return_to: plain.return_to,
+            asks: plain.asks,
         }))
     }
 

@@ -16,6 +16,7 @@ mod glance;
 mod landing;
 mod layer;
 mod login;
+mod no_token;
 mod portal;
 mod provider_sessions;
 mod records;
@@ -26,13 +27,12 @@ mod standing;
 mod tests;
 mod tokens;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(in crate::gateway) use self::cookie::{BadCookie, CookieSettings};
 use self::copies::Copies;
-pub(in crate::gateway) use self::ending::{By, Tether};
+pub(in crate::gateway) use self::ending::{By, Tether, until};
 pub(in crate::gateway) use self::flows::{Begun, Callback, Flow, FlowError, Flows};
 pub(in crate::gateway) use self::glance::{Glance, Glances, Seen};
 pub(in crate::gateway) use self::layer::Layer;
@@ -47,19 +47,22 @@ pub(in crate::gateway) use self::standing::Learnt;
 pub(in crate::gateway) use self::tokens::{TokenSet, Tokens};
 use super::audit::Audit;
 use super::domain::tenant::TenantId;
+use super::policies::Policies;
 use super::store::Store;
 use crate::platform::clock::Clock;
 use crate::platform::seal::Ring;
 use crate::platform::shutdown::Shutdown;
 
 /// Limits and cookie of the portal's sessions.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(in crate::gateway) struct Settings {
     pub(in crate::gateway) cookie: CookieSettings,
     /// A session that is not used for this long ends.
     pub(in crate::gateway) idle: Duration,
     /// A session ends this long after its sign-in, however much it is used.
     pub(in crate::gateway) absolute: Duration,
+    /// Changes of keys need a person who showed who they are at most this long ago.
+    pub(in crate::gateway) step_up: Duration,
     /// A session in use is given more time, and seen, at most this often.
     pub(in crate::gateway) extend_every: Duration,
     /// How long a session that was read is believed without looking again, at most a second; zero looks each time.
@@ -68,8 +71,8 @@ pub(in crate::gateway) struct Settings {
     pub(in crate::gateway) copies: u64,
     /// How often a stream looks whether its session is there, should no word of its end come.
     pub(in crate::gateway) stream_check: Duration,
-    /// Sessions a user of a tenant may have; without a limit where none is named.
-    pub(in crate::gateway) per_user: BTreeMap<TenantId, usize>,
+    /// Where it stands how many sessions a user of a tenant may have; none is without a limit.
+    pub(in crate::gateway) policies: Option<Policies>,
 }
 
 /// What a tenant allows.
@@ -115,8 +118,8 @@ impl Sessions {
 
     /// What a tenant allows.
     pub(in crate::gateway) fn policy(&self, tenant: &TenantId) -> Policy {
-        let Settings { idle, absolute, per_user, .. } = &self.0.settings;
-        Policy { idle: *idle, absolute: *absolute, per_user: per_user.get(tenant).copied() }
+        let Settings { idle, absolute, .. } = self.0.settings;
+        Policy { idle, absolute, per_user: self.0.most_sessions(tenant) }
     }
 
     /// The middleware for the parts of an application that have sessions. One that runs before it must have put the

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::{Ready, ready};
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use actix_session::{Session, SessionExt as _};
 use actix_web::dev::Payload;
@@ -36,9 +38,32 @@ pub(in crate::gateway) struct SignedIn {
     pub(in crate::gateway) started_at: Timestamp,
     #[serde(default)]
     generation: u64,
+    #[serde(skip)]
+    key: Once,
+    /// When the person showed the provider last who they are, as far as that is known; a sign-in that the provider gave because
+    /// it knew the browser does not count.
+    #[serde(default)]
+    proved_at: Option<Timestamp>,
 }
 
+/// [`Principal::key`], made when it is first asked for; says nothing that the principal does not.
+#[derive(Clone, Default)]
+struct Once(OnceLock<Arc<str>>);
+
+impl PartialEq for Once {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Once {}
+
 impl SignedIn {
+    /// [`Principal::key`] of the user.
+    pub(in crate::gateway) fn user_key(&self) -> Arc<str> {
+        Arc::clone(self.key.0.get_or_init(|| self.principal.key().into()))
+    }
+
     /// The token that this session's forms carry.
     pub(in crate::gateway) fn csrf(&self) -> &str {
         &self.csrf
@@ -98,13 +123,20 @@ impl Portal {
 
     /// Starts a session with a new handle and a new anti-forgery token. One that the browser presented ends, with its
     /// tokens. It is written, and the cookie set, when the request ends; the tokens of `login` must be stored by then.
+    /// `proved_at`: when the person showed who they are, `None` where nobody knows.
     ///
     /// # Errors
     /// Without randomness, and when the request is for another tenant than the principal's, nobody is signed in.
-    pub(in crate::gateway) fn sign_in(&self, principal: Principal, login: LoginId) -> Result<SignedIn, NotSignedIn> {
+    pub(in crate::gateway) fn sign_in(
+        &self,
+        principal: Principal,
+        login: LoginId,
+        proved_at: Option<Timestamp>,
+    ) -> Result<SignedIn, NotSignedIn> {
         let scope = self.scope.as_ref().filter(|scope| scope.tenant.as_ref() == Some(&principal.tenant)).ok_or(NotSignedIn)?;
         let csrf = random::token().map_err(|_| NotSignedIn)?;
-        let signed_in = SignedIn { principal, login, csrf, started_at: scope.now, generation: 0 };
+        let signed_in =
+            SignedIn { principal, login, csrf, started_at: scope.now, generation: 0, proved_at, key: Once::default() };
         scope.leave.set(Leave::NewSignIn);
         self.session.clear();
         self.session.insert(SIGNED_IN, &signed_in).map_err(|_| NotSignedIn)?;
@@ -129,7 +161,7 @@ impl Portal {
             return;
         }
         let moves = old.principal.role != principal.role;
-        self.rewrite(scope, SignedIn { principal, ..old }, moves);
+        self.rewrite(scope, SignedIn { principal, key: Once::default(), ..old }, moves);
     }
 
     /// After a change of the role that came with a refresh: the session goes on under a new handle, and the presented one is
@@ -166,6 +198,19 @@ impl Portal {
         // A request that counts as use gives the session its full idle time when it ends, to about a minute.
         let left = if scope.quiet.get() || !loaded.is_due { loaded.left } else { settings.idle };
         Some(Deadlines { idle: scope.now.after(left).min(absolute), absolute })
+    }
+
+    /// Until when the person counts as having shown lately who they are, which changes of keys need (`step_up`); `None` when
+    /// they do not.
+    pub(in crate::gateway) fn proved_until(&self) -> Option<Timestamp> {
+        let scope = self.scope.as_ref()?;
+        let until = self.signed_in()?.proved_at?.after(scope.parts.settings.step_up);
+        (until > scope.now).then_some(until)
+    }
+
+    /// How long that lasts.
+    pub(in crate::gateway) fn step_up(&self) -> Option<Duration> {
+        self.scope.as_ref().map(|scope| scope.parts.settings.step_up)
     }
 
     /// For a stream that must not outlive the session; `None` without one.
@@ -207,9 +252,9 @@ pub(super) fn who(state: &State) -> Option<(Principal, LoginId)> {
 /// Puts what the provider says of the user now into `state`. Another user's claims change nothing.
 pub(super) fn restate(state: &mut State, standing: Standing) {
     let Some(old) = state.get(SIGNED_IN).and_then(|text| serde_json::from_str::<SignedIn>(text).ok()) else { return };
-    let Standing { principal, generation } = standing;
+    let Standing { principal, generation, .. } = standing;
     if old.principal.key() == principal.key()
-        && let Ok(text) = serde_json::to_string(&SignedIn { principal, generation, ..old })
+        && let Ok(text) = serde_json::to_string(&SignedIn { principal, generation, key: Once::default(), ..old })
     {
         state.insert(SIGNED_IN.to_owned(), text);
     }

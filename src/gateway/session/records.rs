@@ -119,16 +119,26 @@ impl Records {
 
     /// The session that a handle leads to, and who is signed in there.
     pub(super) async fn look(&self, scope: &Scope, handle: &str) -> Result<Option<Found>, Unavailable> {
+        let Some(key) = scope.tenant.as_ref().and_then(|tenant| Self::key(tenant, handle)) else { return Ok(None) };
+        self.look_at(scope, handle, key).await
+    }
+
+    /// The record that a handle names on the host of `tenant`.
+    pub(super) fn key(tenant: &TenantId, handle: &str) -> Option<Key> {
+        secret(handle).map(|secret| Key::hashed(tenant, PURPOSE, secret))
+    }
+
+    /// [`Records::look`] by somebody who knows [`Records::key`] already.
+    pub(super) async fn look_at(&self, scope: &Scope, handle: &str, key: Key) -> Result<Option<Found>, Unavailable> {
         let Some((tenant, secret)) = scope.tenant.as_ref().zip(secret(handle)) else { return Ok(None) };
-        let key = Key::hashed(tenant, PURPOSE, secret);
         if handle.strip_suffix(secret).and_then(|start| start.strip_suffix('.')) != Some(tenant.as_str()) {
-            self.0.mismatch(scope, tenant, key).await;
+            Box::pin(self.0.mismatch(scope, tenant, key)).await;
             return Ok(None);
         }
         let now = self.0.clock.now();
         let copy = match self.0.copies.get(&key).await.filter(|copy| copy.runs_out > now) {
             Some(copy) => copy,
-            None => match self.read(scope, &key, secret).await? {
+            None => match Box::pin(self.read(scope, &key, secret)).await? {
                 Some(copy) => copy,
                 None => return Ok(None),
             },
@@ -163,7 +173,7 @@ impl Records {
         let state = self.0.as_it_stands(key.tenant(), state).await?;
         let is_outgrown = role(&state) != given_for;
         let runs_out = self.0.clock.now().after(record.expires_in.unwrap_or_default());
-        let (owner, user) = (portal::owner(&state), portal::signed_in(&state).map(Arc::new));
+        let (owner, user) = (portal::owner(&state).map(Arc::new), portal::signed_in(&state).map(Arc::new));
         let state = Arc::new(state);
         let copy =
             Copy { read_at: moment.read_at, state, user, is_outgrown, version: record.version, started_at, owner, runs_out };
@@ -241,8 +251,14 @@ impl Records {
 
     /// Gives the session more time when it is due. A failure is not the request's: the session only runs out sooner.
     pub(super) async fn extend(&self, scope: &Scope) {
-        let due = scope.loaded.borrow().clone().filter(|loaded| loaded.is_due && !scope.quiet.get());
-        let Some(loaded) = due else { return };
+        let is_due = |loaded: &&Loaded| loaded.is_due && !scope.quiet.get();
+        let due = scope.loaded.borrow().as_ref().filter(is_due).cloned();
+        if let Some(loaded) = due {
+            Box::pin(self.give_time(scope, loaded)).await;
+        }
+    }
+
+    async fn give_time(&self, scope: &Scope, loaded: Loaded) {
         // Another request of the session may have done it since.
         if self.0.copies.get(&loaded.key).await.is_some_and(|copy| !self.0.is_due(&copy)) {
             return;
@@ -284,10 +300,16 @@ impl Parts {
         self.lifetime(copy.started_at).is_some_and(|full| full.saturating_sub(left) >= self.settings.extend_every.min(full / 2))
     }
 
+    /// Sessions of a user at once; `None` without a limit.
+    pub(super) fn most_sessions(&self, tenant: &TenantId) -> Option<usize> {
+        let held = self.settings.policies.as_ref()?.last(tenant)?;
+        usize::try_from(held.policy.limits.sessions_per_user).ok()
+    }
+
     /// Ends the oldest sessions of a user who has more than the tenant allows. Each sign-in enters itself before it counts, so
     /// of any number at the same time the last one sees all. A store that does not answer lets one more stand.
     async fn make_room(&self, scope: &Scope, tenant: &TenantId, user: &str) {
-        let most = self.settings.per_user.get(tenant).copied().unwrap_or(usize::MAX);
+        let most = self.most_sessions(tenant).unwrap_or(usize::MAX);
         let made = async {
             let sessions = self.list(tenant, user).await?;
             for session in sessions.iter().take(sessions.len().saturating_sub(most)) {

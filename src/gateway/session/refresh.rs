@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::Sessions;
 use super::flight::{Flight, Goal};
 use super::login::LoginId;
+pub(in crate::gateway) use super::no_token::{CheckError, RefreshError, TokenError};
 use super::tokens::{Current, Due, Held, TokenSet, Tokens};
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::principal::Principal;
@@ -38,31 +39,6 @@ pub(in crate::gateway) struct Refreshed {
     pub(in crate::gateway) expires_in: Option<Duration>,
 }
 
-/// Why the provider gave no new token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::gateway) enum RefreshError {
-    /// `invalid_grant`: this refresh token is used up, expired or revoked.
-    #[error("the identity provider refused the refresh token")]
-    Refused,
-    /// Everything else: no connection, a timeout, an error of the provider, an answer that makes no sense.
-    #[error("the identity provider did not answer")]
-    Trouble,
-}
-
-/// Why it is not known whose the new tokens are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::gateway) enum CheckError {
-    /// They are not the user's: the sign-in is over.
-    #[error("the tokens are not for this user")]
-    NotTheirs,
-    /// The user may not come in any more: all their sign-ins are over.
-    #[error("the user may not come in any more")]
-    NotAdmitted,
-    /// The provider did not answer, or not with anything that can be believed. Asked again a little later.
-    #[error("the identity provider did not say whose the tokens are")]
-    Trouble,
-}
-
 /// Speaks with the provider of a tenant. Cheap to clone.
 pub(in crate::gateway) trait Refresh: Clone + Send + Sync + 'static {
     /// One grant, with its own timeout; not repeated by whoever implements it.
@@ -78,20 +54,6 @@ pub(in crate::gateway) trait Refresh: Clone + Send + Sync + 'static {
 
     /// Gives a refresh token back that nobody will use. What becomes of it is not waited for.
     fn revoke(&self, token: Secret) -> impl Future<Output = ()> + Send;
-}
-
-/// Why there is no access token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::gateway) enum TokenError {
-    /// The sign-in is over; only the user can help.
-    #[error("the sign-in is over")]
-    SignInAgain,
-    /// The store or the provider does not answer. Nobody is signed out; asking again later may help.
-    #[error("no access token at the moment")]
-    Unavailable,
-    /// A token that was renewed a moment ago because of this was refused again: another one would not help.
-    #[error("the service does not believe fresh tokens")]
-    NotBelieved,
 }
 
 /// When and how tokens are refreshed.
@@ -173,7 +135,7 @@ pub(super) struct Inner {
     pub(super) settings: RefreshSettings,
     desk: Mutex<Desk>,
     /// Tokens as they were read a moment ago. Whoever asks has a session that lives; after a refusal the store is asked.
-    copies: Cache<LoginId, Held>,
+    copies: Cache<LoginId, Arc<Held>>,
 }
 
 /// What this process has in hand, by sign-in.
@@ -199,12 +161,18 @@ impl TokenSource {
     /// An access token that is good for now.
     pub(in crate::gateway) async fn access(&self, tenant: &TenantId, login: &LoginId, refresher: impl Refresh) -> Outcome {
         if let Some(held) = self.0.copies.get(login).filter(|held| self.0.is_good(held)) {
-            return Ok(held.set.access);
+            return Ok(held.set.access.clone());
         }
+        // In a box: who finds a copy does not carry the room for this.
+        Box::pin(self.read_or_refreshed(tenant, login, refresher)).await
+    }
+
+    async fn read_or_refreshed(&self, tenant: &TenantId, login: &LoginId, refresher: impl Refresh) -> Outcome {
         let held = self.0.held(tenant, login).await?;
         if self.0.is_good(&held) {
-            self.0.copies.insert(login.clone(), held.clone());
-            return Ok(held.set.access);
+            let access = held.set.access.clone();
+            self.0.copies.insert(login.clone(), Arc::new(held));
+            return Ok(access);
         }
         if self.0.is_resting(login) {
             // The provider is not to be asked by everybody who comes while it is in trouble.

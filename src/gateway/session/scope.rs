@@ -58,7 +58,7 @@ pub(super) struct Loaded {
     pub(super) version: Version,
     pub(super) started_at: Timestamp,
     /// Whose it is: tokens and index entries to end with it.
-    pub(super) owner: Option<Owner>,
+    pub(super) owner: Option<Arc<Owner>>,
     /// How long it lives unless it is used.
     pub(super) left: Duration,
     /// It is time to give it more.

@@ -10,10 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::portal::{self, State};
 use super::{Parts, Sessions};
 use crate::gateway::domain::principal::Principal;
+use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Swap, Unavailable, Version};
+use crate::platform::hostile::Hostile;
 
 const PURPOSE: &str = "standing";
+/// Changes by others that one change gives way to.
+const CONFLICTS: usize = 10;
 
 /// A user's claims now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +25,9 @@ pub(super) struct Standing {
     pub(super) principal: Principal,
     /// Authorization generation: 0 at first, one more with every change of the role.
     pub(super) generation: u64,
+    /// An administrator has disabled the user: no session of theirs counts, one that was about to begin neither.
+    #[serde(default)]
+    pub(super) is_disabled: bool,
 }
 
 /// What was known of a user before the provider was asked.
@@ -64,10 +71,19 @@ impl Sessions {
     /// itself: no copy stands between a lost right and whoever asks for it.
     pub(in crate::gateway) async fn as_told(&self, principal: Principal) -> Result<Principal, Unavailable> {
         match self.0.known(&principal.tenant, &principal.key()).await? {
+            // Their sessions have ended; what still runs has no right any more.
+            Known { standing: Some(Standing { principal, is_disabled: true, .. }), .. } => {
+                Ok(Principal { role: Role::Member, ..principal })
+            }
             Known { standing: Some(standing), .. } => Ok(standing.principal),
             Known { version: None, .. } => Ok(principal),
             Known { .. } => Err(Unavailable("what is known of a user does not open".to_owned())),
         }
+    }
+
+    /// What a user (by [`Principal::key`]) is called, as far as the provider said so lately; `None` when nobody remembers.
+    pub(in crate::gateway) async fn name_of(&self, tenant: &TenantId, user: &str) -> Result<Option<Hostile>, Unavailable> {
+        Ok(self.0.known(tenant, user).await?.standing.map(|standing| standing.principal.name))
     }
 
     /// From now on all sessions of the user speak for the user as told `now`, on this replica with the next request, on the
@@ -86,7 +102,8 @@ impl Sessions {
         }
         let (old, generation) = before.standing.as_ref().map_or((was, 0), |old| (&old.principal, old.generation));
         let is_role = old.role != now.role;
-        let standing = Standing { principal: now.clone(), generation: generation + u64::from(is_role) };
+        let is_disabled = before.standing.as_ref().is_some_and(|old| old.is_disabled);
+        let standing = Standing { principal: now.clone(), generation: generation + u64::from(is_role), is_disabled };
         if !parts.write(&key, before.version, &standing).await? {
             return Ok(if parts.known(&now.tenant, &now.key()).await?.is(now) { Learnt::Same } else { Learnt::Overtaken });
         }
@@ -97,6 +114,21 @@ impl Sessions {
             tracing::warn!(tenant = %now.tenant, %error, "not all sessions of a user were told of changed claims");
         }
         Ok(if is_role { Learnt::Role } else { Learnt::Same })
+    }
+
+    /// From now on no session of the user counts, or sessions count again. Those that there are have to be ended besides: this is
+    /// for those that begin meanwhile.
+    pub(in crate::gateway) async fn set_disabled(&self, user: &Principal, is_disabled: bool) -> Result<(), Unavailable> {
+        let (parts, key) = (&self.0, key(&user.tenant, &user.key()));
+        for _ in 0..CONFLICTS {
+            let before = parts.known(&user.tenant, &user.key()).await?;
+            let old = before.standing.unwrap_or_else(|| Standing { principal: user.clone(), generation: 0, is_disabled: false });
+            let now = Standing { is_disabled, ..old };
+            if parts.write(&key, before.version, &now).await? {
+                return parts.restate(&now.principal).await;
+            }
+        }
+        Err(Unavailable("what is known of a user changes all the time".to_owned()))
     }
 }
 
@@ -145,6 +177,7 @@ impl Parts {
         let Some(owner) = portal::owner(&state) else { return Ok(state) };
         match self.known(tenant, &owner.user).await? {
             Known { version: None, .. } => {}
+            Known { standing: Some(Standing { is_disabled: true, .. }), .. } => return Ok(State::new()),
             Known { standing: Some(standing), .. } => portal::restate(&mut state, standing),
             // What the user may do is not known any more: nobody is signed in. A new sign-in writes it anew.
             Known { .. } => return Ok(State::new()),

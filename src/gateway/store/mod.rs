@@ -3,6 +3,7 @@
 //! The room knows bytes and keys, not what they mean; whoever writes seals and hashes what is secret. A read has three
 //! outcomes: found, not there, and [`Unavailable`], which never means "not there".
 
+mod copies;
 mod embedded;
 mod entries;
 mod file;
@@ -21,6 +22,7 @@ mod writer;
 use std::path::Path;
 use std::time::Duration;
 
+pub(in crate::gateway) use self::copies::Copies;
 pub(in crate::gateway) use self::key::Key;
 pub(in crate::gateway) use self::message::{Event, Subscription};
 pub(in crate::gateway) use self::redis_way::{Layout, RedisSettings};

@@ -68,11 +68,24 @@ pub(crate) struct UpstreamError {
     pub text: Hostile,
     /// `X-Request-Id` of the answer.
     pub their_request_id: Option<Hostile>,
+    stage: Stage,
+}
+
+/// How far a call came that failed on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// No connection came about: the service has seen nothing of the call.
+    Connecting,
+    /// The service closed the connection while a body was on its way to it, and no answer could be read.
+    Sending,
+    /// Anything behind that, and what was no matter of the way.
+    Beyond,
 }
 
 impl UpstreamError {
     fn new(origin: Origin, kind: Kind, retry: bool, text: impl Into<Hostile>) -> Self {
-        Self { origin, kind, retry, status: None, code: None, text: text.into(), their_request_id: None }
+        let text = text.into();
+        Self { origin, kind, retry, status: None, code: None, text, their_request_id: None, stage: Stage::Beyond }
     }
 
     pub(super) fn unusable_credential() -> Self {
@@ -99,14 +112,25 @@ impl UpstreamError {
         Self::new(Origin::Sender, Kind::BodyBroken, false, "the body ended before it was whole")
     }
 
-    /// Whether it says nothing about the service: whoever sent the body stopped.
-    pub(crate) fn is_of_the_sender(&self) -> bool {
-        self.origin == Origin::Sender
+    /// Nothing moved for too long, and it was the sender of the body who was waited for.
+    pub(super) fn sender_silent() -> Self {
+        Self::new(Origin::Sender, Kind::BodyBroken, false, "the sender of the body was silent for too long")
+    }
+
+    /// Whether it says that the service fails. Nothing is said by a sender who stopped, by what could not be sent, and by a
+    /// service that did not want the rest of a body.
+    pub(crate) fn is_failure_of_the_service(&self) -> bool {
+        self.origin == Origin::Network && self.stage != Stage::Sending
+    }
+
+    /// Whether no connection came about, so that the service has seen nothing of the call.
+    pub(crate) fn is_unconnected(&self) -> bool {
+        self.stage == Stage::Connecting
     }
 
     /// No connection came about.
     pub(super) fn unreachable() -> Self {
-        Self::new(Origin::Network, Kind::Unavailable, true, "no connection")
+        Self { stage: Stage::Connecting, ..Self::new(Origin::Network, Kind::Unavailable, true, "no connection") }
     }
 
     /// A connection ended in the middle.
@@ -114,16 +138,28 @@ impl UpstreamError {
         Self::new(Origin::Network, Kind::Unavailable, true, "the connection broke")
     }
 
+    /// A connection ended while a body was sent on it.
+    pub(super) fn broke_off() -> Self {
+        let text = "the service closed the connection while the body was sent";
+        Self { stage: Stage::Sending, ..Self::new(Origin::Network, Kind::Unavailable, true, text) }
+    }
+
     /// An error of the transport. Addresses are left out.
     pub(super) fn transport(error: &reqwest::Error) -> Self {
+        let stage = if error.is_connect() { Stage::Connecting } else { Stage::Beyond };
         if error.is_timeout() {
-            return Self::timeout();
+            return Self { stage, ..Self::timeout() };
         }
         if error.is_builder() {
             return Self::ours("the request cannot be built");
         }
-        let text = if error.is_connect() { "no connection" } else { "the connection broke" };
-        Self::new(Origin::Network, Kind::Unavailable, true, text)
+        if error.is_connect() { Self::unreachable() } else { Self::broke() }
+    }
+
+    /// Whether the body of an error answer says that the subscription does not cover the call (errCode 1010): that is final,
+    /// whatever its status.
+    pub(super) fn is_about_the_subscription(body: &[u8]) -> bool {
+        read_body(body).0 == Some(i64::from(codes::SUBSCRIPTION))
     }
 
     /// An answer of status 200 that says in its envelope that it is none: the code tells the status it should have had.

@@ -21,7 +21,7 @@ use crate::platform::digest::Running;
 use crate::platform::hostile::Hostile;
 
 use super::credential::Call;
-use super::error::{Kind, Origin, UpstreamError};
+use super::error::{Kind, UpstreamError};
 use super::reading;
 use super::service::{ScanningService, json, needed};
 use super::transport::Repeat;
@@ -137,8 +137,7 @@ impl Progress {
             let until = self.state().moved + limit;
             if Instant::now() >= until {
                 let sender = self.waits_for_sender.load(Ordering::Acquire) && !self.ended.load(Ordering::Acquire);
-                let origin = if sender { Origin::Sender } else { Origin::Network };
-                return UpstreamError { origin, ..UpstreamError::timeout() };
+                return if sender { UpstreamError::sender_silent() } else { UpstreamError::timeout() };
             }
             sleep_until(until).await;
         }

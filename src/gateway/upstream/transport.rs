@@ -1,5 +1,6 @@
 //! The one way HTTP leaves the gateway: no redirects, no proxies from the environment, bounded answers, bounded time.
-//! Reads are tried again after a connect error or 502, 503, 504; nothing else ever is (WIRE reading rule 10).
+//! Reads are tried again after a connect error or 502, 503, 504, unless that is about the subscription; nothing else ever is
+//! (WIRE reading rule 10).
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -15,7 +16,7 @@ use url::Url;
 
 use crate::config::gateway::Upstream;
 
-use super::error::{Kind, Origin, UpstreamError};
+use super::error::UpstreamError;
 
 /// Error answers are read up to here.
 const ERROR_BODY: usize = 64 * 1024;
@@ -44,6 +45,12 @@ pub(super) enum Repeat {
     /// A read: sending it twice is sending it once.
     Safe,
     Never,
+}
+
+/// An answer as far as it was read to find out whether a further try may help.
+enum Heard {
+    Head(Response),
+    All(Answer),
 }
 
 /// A whole answer with a success status.
@@ -96,7 +103,10 @@ impl Transport {
     pub(super) async fn answer(&self, request: RequestBuilder, repeat: Repeat) -> Result<Answer, UpstreamError> {
         let request = request.build().map_err(|error| UpstreamError::transport(&error))?;
         let whole = async {
-            let response = self.tried(request, repeat).await?;
+            let response = match self.tried(request, repeat).await? {
+                Heard::All(answer) => return Ok(answer),
+                Heard::Head(response) => response,
+            };
             let cap = if response.status().is_success() { self.max_answer } else { ERROR_BODY };
             read(response, cap).await
         };
@@ -107,8 +117,10 @@ impl Transport {
     pub(super) async fn open(&self, request: RequestBuilder, repeat: Repeat) -> Result<Response, UpstreamError> {
         let request = request.build().map_err(|error| UpstreamError::transport(&error))?;
         let response = timeout(self.whole.max(self.idle), self.tried(request, repeat)).await;
-        let response = response.unwrap_or_else(|_| Err(UpstreamError::timeout()))?;
-        self.success(response).await
+        match response.unwrap_or_else(|_| Err(UpstreamError::timeout()))? {
+            Heard::Head(response) => self.success(response).await,
+            Heard::All(Answer { status, headers, body }) => Err(UpstreamError::answer(status, &headers, &body)),
+        }
     }
 
     /// Sends a request once without a limit of its own: the caller watches over its stream.
@@ -136,19 +148,26 @@ impl Transport {
         Err(UpstreamError::answer(answer.status, &answer.headers, &answer.body))
     }
 
-    async fn tried(&self, mut request: Request, repeat: Repeat) -> Result<Response, UpstreamError> {
+    async fn tried(&self, mut request: Request, repeat: Repeat) -> Result<Heard, UpstreamError> {
         let mut left = if repeat == Repeat::Safe { self.retries } else { 0 };
         let mut wait = FIRST_WAIT;
         loop {
             let again = request.try_clone().filter(|_| left > 0);
-            let outcome = self.at_home(self.client.execute(request)).await;
+            let outcome = match self.at_home(self.client.execute(request)).await {
+                Ok(response) if again.is_some() && matches!(response.status().as_u16(), 502..=504) => {
+                    Ok(Heard::All(read(response, ERROR_BODY).await?))
+                }
+                Ok(response) => Ok(Heard::Head(response)),
+                Err(error) => Err(UpstreamError::transport(&error)),
+            };
             let may_help = match &outcome {
-                Ok(response) => matches!(response.status().as_u16(), 502..=504),
-                Err(error) => error.is_connect(),
+                Ok(Heard::All(answer)) => !UpstreamError::is_about_the_subscription(&answer.body),
+                Ok(Heard::Head(_)) => false,
+                Err(error) => error.is_unconnected(),
             };
             match again {
                 Some(next) if may_help => request = next,
-                _ => return outcome.map_err(|error| UpstreamError::transport(&error)),
+                _ => return outcome,
             }
             left -= 1;
             sleep(wait).await;
@@ -196,11 +215,4 @@ pub(super) fn body(response: Response, idle: Duration) -> impl Stream<Item = Res
             Err(_) => Some((Err(UpstreamError::timeout()), None)),
         }
     })
-}
-
-impl UpstreamError {
-    /// Whether nothing at all was heard from the other side.
-    pub(crate) fn is_unreachable(&self) -> bool {
-        self.origin == Origin::Network && matches!(self.kind, Kind::Unavailable | Kind::Timeout)
-    }
 }

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
-use super::copies::Copies;
+use super::origins::OriginBook;
 use super::records::Records;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::api_key::{AllowList, ApiKey, ID, KeyRefusal, KeyText, SECRET, Scopes};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::Unavailable;
-use crate::platform::clock::Clock;
+use crate::gateway::domain::uses::Origins;
+use crate::gateway::store::{Copies, Unavailable};
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{keyed, same};
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -22,6 +24,8 @@ use crate::platform::secret::Secret;
 
 const KIND: &str = "api-keys";
 const CHANGED: &str = "api-keys-changed";
+/// How often it is looked at most whether a key still stands, where copies live shorter.
+const LOOK: Duration = Duration::from_millis(250);
 /// Texts of one key that are good at the same time.
 const MOST_TEXTS: usize = 4;
 
@@ -46,8 +50,9 @@ pub(in crate::gateway) struct Refused {
 #[derive(Clone)]
 pub(in crate::gateway) struct IssuedKeys {
     records: Records,
-    copies: Copies<Vec<Issued>>,
+    copies: Copies<Vec<Issued>, VaultError>,
     usage: Usage,
+    origins: OriginBook,
     clock: Clock,
     most: usize,
 }
@@ -102,6 +107,7 @@ impl IssuedKeys {
             records: Records { store: parts.store.clone(), ring: Arc::clone(&parts.ring), kind: KIND },
             copies: Copies::new(CHANGED, parts.copy_life(), &parts.store, &parts.shutdown),
             usage: Usage::new("api-key-use", parts),
+            origins: OriginBook::new(parts),
             clock: parts.clock.clone(),
             most: parts.settings.api_keys,
         }
@@ -119,7 +125,8 @@ impl IssuedKeys {
         let NewApiKey { label, scopes, networks, days } = new;
         let mut about =
             ApiKey { id: id.clone(), label, scopes, networks, days, created_at: now, created_by: by, editions: Vec::new() };
-        let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO))?;
+        let text = KeyText { id: &id, secret: &secret }.write();
+        let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO, last_four(&text)))?;
         let held = Held { about: about.clone(), proofs: vec![proof] };
         self.change(tenant, |all| {
             if all.len() >= self.most {
@@ -129,7 +136,7 @@ impl IssuedKeys {
             Ok(())
         })
         .await?;
-        Ok((about, KeyText { id: &id, secret: &secret }.write()))
+        Ok((about, text))
     }
 
     /// Makes another text for a key, good for as long as its first was. The earlier ones end after `overlap`.
@@ -140,10 +147,11 @@ impl IssuedKeys {
         overlap: Duration,
     ) -> Result<(ApiKey, Secret), VaultError> {
         let (secret, now) = (random::letters(SECRET).map_err(no_randomness)?, self.clock.now());
+        let text = KeyText { id, secret: &secret }.write();
         let about = self
             .change(tenant, |all| {
                 let held = find(all, id)?;
-                let number = held.about.rotate(now, overlap);
+                let number = held.about.rotate(now, overlap, last_four(&text));
                 if held.about.editions.len() > MOST_TEXTS {
                     return Err(VaultError::ManyTexts);
                 }
@@ -153,7 +161,7 @@ impl IssuedKeys {
                 Ok(about.clone())
             })
             .await?;
-        Ok((about, KeyText { id, secret: &secret }.write()))
+        Ok((about, text))
     }
 
     /// Takes a key back for good, with all its texts.
@@ -177,6 +185,16 @@ impl IssuedKeys {
         self.usage.of(tenant).await
     }
 
+    /// Counts that a call of this operation came with the key from there.
+    pub(in crate::gateway) fn note_origin(&self, tenant: &TenantId, id: &str, origin: (&'static str, IpAddr)) {
+        self.origins.note(tenant, id, origin);
+    }
+
+    /// Who used a key in the last seven days.
+    pub(in crate::gateway) async fn origins(&self, tenant: &TenantId, id: &str) -> Result<Origins, VaultError> {
+        self.origins.of(tenant, id).await
+    }
+
     /// The key of this text, if it is good now and from this address; its use is counted then. At most a second behind any
     /// change, and without a look into the store most of the time, also for texts that are no key.
     pub(in crate::gateway) async fn verify(
@@ -187,11 +205,7 @@ impl IssuedKeys {
     ) -> Result<Arc<ApiKey>, Refused> {
         let unknown = Refused { why: KeyRefusal::Unknown, key: None };
         let Some(text) = KeyText::read(text.expose()) else { return Err(unknown) };
-        let read = async || {
-            let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
-            Ok(held.into_iter().map(Issued::from).collect())
-        };
-        let all = self.copies.get(tenant, read).await.map_err(|error| {
+        let all = self.copy(tenant).await.map_err(|error| {
             tracing::warn!(%tenant, %error, "API keys cannot be looked at");
             Refused { why: KeyRefusal::Unavailable, key: None }
         })?;
@@ -211,10 +225,45 @@ impl IssuedKeys {
         Ok(Arc::clone(&issued.about))
     }
 
+    /// Resolves when this text is good no more: its key is revoked, its overlap or its time ends. Word of a change comes from
+    /// whoever makes it; where none comes, the record is looked at again and again, as often as copies of it end. While the
+    /// store is away the end that was known holds.
+    pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, text: &Secret) {
+        let Some(text) = KeyText::read(text.expose()) else { return };
+        let mut word = self.copies.word(tenant);
+        let mut known = None;
+        loop {
+            word.mark_unchanged();
+            if let Ok(all) = self.copy(tenant).await {
+                known = all.iter().find(|issued| issued.about.id == text.id).and_then(|issued| end_of(issued, text.secret));
+                if known.is_none() {
+                    return;
+                }
+            }
+            let now = self.clock.now();
+            let left = known.map(|end| Duration::from_millis(u64::try_from(end.0.saturating_sub(now.0)).unwrap_or(0)));
+            if left.is_some_and(|left| left.is_zero()) {
+                return;
+            }
+            let again = self.copies.life().max(LOOK);
+            // An error would be that the copies are gone, and with them the process.
+            let _ = timeout(left.map_or(again, |left| left.min(again)), word.changed()).await;
+        }
+    }
+
+    async fn copy(&self, tenant: &TenantId) -> Result<Arc<Vec<Issued>>, VaultError> {
+        let read = async || {
+            let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
+            Ok(held.into_iter().map(Issued::from).collect())
+        };
+        self.copies.get(tenant, read).await
+    }
+
     /// Writes counted uses down now.
     #[cfg(test)]
     pub(in crate::gateway) async fn flush(&self) {
         self.usage.flush().await;
+        self.origins.flush().await;
     }
 
     async fn change<T>(
@@ -232,6 +281,18 @@ impl IssuedKeys {
 /// What uses of one text of a key are counted under.
 pub(in crate::gateway) fn use_of(id: &str, number: u32) -> String {
     format!("{id}.{number}")
+}
+
+/// The end of a text that lists show. It is of the checksum, so nothing of the secret part is told but what follows from it.
+fn last_four(text: &Secret) -> String {
+    let text = text.expose();
+    text.get(text.len().saturating_sub(4)..).unwrap_or_default().to_owned()
+}
+
+/// When a text of a key ends; `None` when it is none of its texts.
+fn end_of(issued: &Issued, secret: &str) -> Option<Timestamp> {
+    let number = proof_of(issued, secret)?.number;
+    issued.about.editions.iter().find(|edition| edition.number == number).map(|edition| edition.ends)
 }
 
 fn proof_of<'i>(issued: &'i Issued, secret: &str) -> Option<&'i Proof> {

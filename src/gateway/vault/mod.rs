@@ -3,7 +3,7 @@
 //! believe a copy of it for at most a second and drop it at once when word of a change comes.
 
 mod api_keys;
-mod copies;
+mod origins;
 mod records;
 mod server_keys;
 #[cfg(test)]

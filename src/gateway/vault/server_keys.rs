@@ -7,13 +7,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize as _;
 
-use super::copies::Copies;
 use super::records::Records;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::server_key::{KeyTest, ServerKey};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::Unavailable;
+use crate::gateway::store::{Copies, Unavailable};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{hex, keyed};
 use crate::platform::hostile::Hostile;
@@ -33,7 +32,7 @@ const SHORT: usize = 16;
 pub(in crate::gateway) struct ServerKeys {
     records: Records,
     /// Active keys, the newest first.
-    copies: Copies<Vec<(ServerKey, Secret)>>,
+    copies: Copies<Vec<(ServerKey, Secret)>, VaultError>,
     usage: Usage,
     ring: Arc<Ring>,
     clock: Clock,

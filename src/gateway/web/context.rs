@@ -7,14 +7,15 @@ use actix_web::HttpMessage as _;
 use actix_web::HttpRequest;
 
 use super::site::Site;
-use crate::gateway::domain::network::neighbourhood;
+use super::urls;
+use crate::gateway::domain::network::{UNKNOWN, neighbourhood};
 
 /// Kept in the extensions of a request.
 #[derive(Clone)]
 pub(in crate::gateway) struct Context {
     /// 32 hexadecimal characters; on the answer, in every log line and on error pages.
     pub(in crate::gateway) request_id: String,
-    /// The network address of the caller, behind trusted proxies only.
+    /// The network address of the caller, behind trusted proxies too; `UNKNOWN` where they do not say it.
     pub(in crate::gateway) client: IpAddr,
     /// The tenant of the `Host`; none for health checks and unknown hosts.
     pub(in crate::gateway) site: Option<Arc<Site>>,
@@ -27,13 +28,13 @@ impl Context {
     pub(in crate::gateway) fn of(request: &HttpRequest) -> Self {
         request.extensions().get::<Self>().cloned().unwrap_or(Self {
             request_id: String::new(),
-            client: IpAddr::from([0, 0, 0, 0]),
+            client: UNKNOWN,
             site: None,
             origin: String::new(),
         })
     }
 
-    /// The network the caller belongs to for limits and logs: IPv4 /24, IPv6 /48.
+    /// The network the caller belongs to for limits and logs: IPv4 /24, IPv6 /48, or `unknown`.
     pub(in crate::gateway) fn network(&self) -> String {
         neighbourhood(self.client)
     }
@@ -42,5 +43,5 @@ impl Context {
 /// Whether the request is for a page of recipients. The pattern decides, not the spelling of the path; a path that no
 /// pattern fits is taken by its beginning.
 pub(in crate::gateway) fn is_public(request: &HttpRequest) -> bool {
-    request.match_pattern().map_or_else(|| request.path().starts_with("/s/"), |pattern| pattern.starts_with("/s/"))
+    request.match_pattern().map_or_else(|| urls::is_recipients(request.path()), |pattern| urls::is_recipients(&pattern))
 }

@@ -2,6 +2,7 @@
 //! `middleware::error_page`, which knows the tenant and the request id. What is logged is logged there, once.
 
 use std::fmt;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderValue, LOCATION, RETRY_AFTER};
@@ -11,7 +12,7 @@ use super::urls;
 use crate::contract::error::ErrorResponse;
 use crate::gateway::domain::draft::Became;
 use crate::gateway::domain::ending::Ending;
-use crate::gateway::services::error::{Error, Kind, UpstreamError};
+use crate::gateway::services::error::UpstreamError;
 
 /// A way on: what it is called, and its address.
 pub(in crate::gateway) type Way = (&'static str, String);
@@ -51,7 +52,7 @@ const RESEND: &str = "token-refreshed-resend";
 pub(in crate::gateway) const NOTHING_CHANGED: &str = "Nothing was changed. Sign in, then do it once more.";
 
 impl WebError {
-    fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
+    pub(super) fn new(status: StatusCode, title: &'static str, words: impl Into<String>, hint: &'static str) -> Self {
         Self {
             status,
             title,
@@ -166,7 +167,7 @@ impl WebError {
     }
 
     /// The tokens of the session are no good any more. That is found out while a request runs, perhaps not at its first step.
-    fn sign_in_again() -> Self {
+    pub(super) fn sign_in_again() -> Self {
         Self {
             words: "Your company's sign-in page wants a new sign-in, so this could not be finished.".into(),
             hint: "What you asked for was not done, or not all of it. Sign in, look at how things stand, then go on.",
@@ -175,10 +176,27 @@ impl WebError {
     }
 
     /// The sign-in was renewed while a body was on its way that cannot be sent on twice. The sender sends it once more.
-    fn resend() -> Self {
+    pub(super) fn resend() -> Self {
         let words = "Your sign-in was renewed while this was on its way, so it was not taken. You are still signed in.";
         let hint = "Go back and send it once more.";
         Self { resends: true, ..Self::new(StatusCode::UNAUTHORIZED, "Please send it once more", words, hint) }
+    }
+
+    /// The person is signed in and has to show once more who they are: the last time is longer ago than this, or is not known.
+    pub(in crate::gateway) fn step_up(within: Duration) -> Self {
+        let minutes = within.as_secs() / 60;
+        let words = format!(
+            "Keys are changed only by somebody who signed in within the last {minutes} minutes, so that an open browser is not \
+enough. Your company's sign-in page asks you once more who you are; then you are back here."
+        );
+        let hint = "Nothing was changed, and what was typed into a form is not kept: fill it in once more when you are back.";
+        let sign_in = urls::LOGIN_STEP_UP.to_owned();
+        Self { title: "Please sign in once more", words: words.into(), hint, explains: true, ..Self::sign_in(sign_in) }
+    }
+
+    /// Whether only a newer sign-in is missing.
+    pub(in crate::gateway) fn steps_up(&self) -> bool {
+        self.sign_in.as_deref() == Some(urls::LOGIN_STEP_UP)
     }
 
     /// The session was ended by somebody or something else, which is told before anybody is led to the sign-in.
@@ -193,7 +211,7 @@ impl WebError {
     }
 
     /// What was being sent was cut, because its session ended.
-    fn cut(ending: Ending) -> Self {
+    pub(super) fn cut(ending: Ending) -> Self {
         let words = format!("{} What was being sent was cut, and nothing of it was stored.", ending.words());
         Self { words: words.into(), ..Self::ended(ending) }
     }
@@ -234,7 +252,7 @@ impl WebError {
     }
 
     /// A draft that is not there, and what it has become if it was started.
-    fn no_draft(became: Option<&Became>) -> Self {
+    pub(super) fn no_draft(became: Option<&Became>) -> Self {
         let Some(became) = became else {
             let words = "There is no such draft: it was deleted, it has come to its end, or it is not yours.";
             let ways = [("Your drafts", urls::TASKS_NEW.to_owned()), ("All tasks", urls::TASKS.to_owned())];
@@ -267,86 +285,10 @@ impl WebError {
         )
     }
 
-    fn upstream(status: StatusCode, title: &'static str, words: &'static str, cause: &UpstreamError) -> Self {
+    pub(super) fn upstream(status: StatusCode, title: &'static str, words: &'static str, cause: &UpstreamError) -> Self {
         Self {
             cause: Some(cause.to_string().into()),
             ..Self::new(status, title, words, "Try again in a moment. Nothing you did is lost.")
-        }
-    }
-}
-
-impl From<Error> for WebError {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::NotFound => Self::not_found(),
-            Error::Invalid(words) => Self::bad_request(words),
-            Error::Conflict(words) => {
-                Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
-            }
-            Error::NoDraft(became) => Self::no_draft(became.as_deref()),
-            Error::Stale(_) => Self::new(
-                StatusCode::CONFLICT,
-                "This draft changed meanwhile",
-                "It was changed in another tab or window after you opened this page, so nothing was saved now.",
-                "Look at the draft as it is now, then make your change once more.",
-            ),
-            Error::TooLarge(words) => Self::too_large(words),
-            Error::SignIn => Self::sign_in_again(),
-            Error::Resend => Self::resend(),
-            Error::Cut(ending) => Self::cut(ending),
-            Error::Busy { retry_after } => Self::busy(retry_after),
-            Error::Unavailable { retry_after } => Self::unavailable(retry_after),
-            Error::Resting { retry_after } => Self {
-                retry_after: Some(retry_after),
-                ..Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "The scanning service is busy",
-                    "The scanning service is in trouble or has too much to do at the moment.",
-                    "Wait a little, then try again. Nothing is lost.",
-                )
-            },
-            Error::Unusable(words) => Self {
-                cause: Some(words.into()),
-                ..Self::new(
-                    StatusCode::BAD_GATEWAY,
-                    "The scanning service is not available",
-                    words,
-                    "Try again in a moment. Nothing you did is lost.",
-                )
-            },
-            Error::Internal(cause) => Self::internal(cause),
-            Error::Upstream(cause) => from_upstream(&cause),
-        }
-    }
-}
-
-/// Whose fault it is decides the page: theirs is 502 or 504, never our 500.
-fn from_upstream(cause: &UpstreamError) -> WebError {
-    match &cause.kind {
-        Kind::NotFound => WebError::not_found(),
-        Kind::Unauthorized => WebError::sign_in_again(),
-        Kind::Forbidden => WebError::forbidden("The scanning service does not allow this for your account."),
-        Kind::Invalid | Kind::Conflict if cause.text.is_empty() => {
-            WebError::bad_request("The scanning service refused the request.")
-        }
-        Kind::Invalid | Kind::Conflict => {
-            WebError::bad_request(format!("The scanning service refused the request: {}", cause.text.short(300)))
-        }
-        Kind::TooLarge => WebError::too_large("The scanning service takes no file of this size."),
-        Kind::BodyBroken => WebError::bad_request("The upload was cut before it was whole. Nothing was stored."),
-        Kind::HashMismatch => WebError::bad_request("The file changed on the way. Nothing was stored; send it again."),
-        Kind::TooMany { retry_after } => WebError::busy(retry_after.map_or(30, |wait| wait.as_secs().max(1))),
-        Kind::Subscription => {
-            let words = "The scanning service says that the company's subscription does not cover this.";
-            WebError::upstream(StatusCode::BAD_GATEWAY, "The subscription does not cover this", words, cause)
-        }
-        Kind::Timeout => {
-            let words = "The scanning service did not answer in time.";
-            WebError::upstream(StatusCode::GATEWAY_TIMEOUT, "The scanning service is slow", words, cause)
-        }
-        Kind::Unavailable | Kind::Garbage => {
-            let words = "The scanning service could not be reached or gave no usable answer.";
-            WebError::upstream(StatusCode::BAD_GATEWAY, "The scanning service is not available", words, cause)
         }
     }
 }

@@ -3,9 +3,12 @@
 
 pub(in crate::gateway) mod api;
 mod assets;
+mod attachment;
 mod context;
+mod door_urls;
 mod error;
 mod extract;
+mod failures;
 mod handlers;
 mod listener;
 pub(in crate::gateway) mod middleware;
@@ -13,7 +16,9 @@ pub(in crate::gateway) mod operations;
 mod page;
 mod routes;
 pub(in crate::gateway) mod server;
+mod share_urls;
 pub(in crate::gateway) mod site;
+mod spreadsheet;
 mod urls;
 mod views;
 

@@ -16,6 +16,7 @@ use super::site::Site;
 use super::views::View;
 use super::views::layout::{AssetLinks, Chrome, News, SiteView, UserView};
 use crate::gateway::session::Portal;
+use crate::platform::clock::Timestamp;
 
 /// The cookie that carries one line of news over a redirect. Its value is one of [`Flash`].
 const FLASH_COOKIE: &str = "cardea-news";
@@ -41,6 +42,8 @@ pub(in crate::gateway) enum Flash {
     GroupHadEnded,
     GroupDeleted,
     ShareEnded,
+    ShareEndedHere,
+    ShareExtended,
     KeyAdded,
     KeyNotAccepted,
     KeyUntested,
@@ -56,10 +59,16 @@ pub(in crate::gateway) enum Flash {
     SessionEnded,
     SessionsEnded,
     SessionHadEnded,
+    PolicySaved,
+    PolicyUnchanged,
+    UserDisabled,
+    UserEnabled,
+    SharesEnded,
+    SharesEndedHere,
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 22] = [
+    const ALL: [(Self, &'static str, &'static str); 30] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -71,6 +80,12 @@ impl Flash {
         (Self::GroupHadEnded, "group-had-ended", "Every task of the group had ended already, so there was nothing to stop."),
         (Self::GroupDeleted, "group-deleted", "All tasks of the group, their findings and their shares were deleted."),
         (Self::ShareEnded, "share-ended", "The share has ended. Its link opens nothing any more."),
+        (
+            Self::ShareEndedHere,
+            "share-ended-here",
+            "The share has ended here: its link opens nothing any more. The scanning service could not be told; its page offers to try again.",
+        ),
+        (Self::ShareExtended, "share-extended", "The share has a new last day."),
         (Self::KeyAdded, "key-added", "The server key was added. It is kept sealed and is not shown again."),
         (
             Self::KeyNotAccepted,
@@ -93,6 +108,21 @@ impl Flash {
         (Self::ScansStarted, "scans-started", "All scans of the group have started."),
         (Self::SessionEnded, "session-ended", "The session has ended. What it had open is closed within a second."),
         (Self::SessionsEnded, "sessions-ended", "The sessions have ended. What they had open is closed within a second."),
+        (Self::PolicySaved, "policy-saved", "The policy was saved. It is in force everywhere within a second."),
+        (Self::PolicyUnchanged, "policy-unchanged", "Everything is as it was, so nothing was saved."),
+        (
+            Self::UserDisabled,
+            "user-disabled",
+            "This person cannot sign in any more. Their sessions have ended, and what they had open is closed within a second.",
+        ),
+        (Self::UserEnabled, "user-enabled", "This person can sign in again."),
+        (Self::SharesEnded, "shares-ended", "The shares have ended. Their links open nothing any more."),
+        (
+            Self::SharesEndedHere,
+            "shares-ended-here",
+            "The shares have ended, and their links open nothing here any more. The scanning service could not be told of all of \
+them; there they stay until they run out.",
+        ),
         (Self::SessionHadEnded, "session-had-ended", "There was nothing to end any more."),
     ];
 
@@ -108,8 +138,8 @@ impl Flash {
     /// How the line looks: nothing is celebrated where nothing was done.
     const fn style(self) -> &'static str {
         match self {
-            Self::SessionHadEnded | Self::GroupHadEnded => "",
-            Self::GroupPartlyTerminated => "warn",
+            Self::SessionHadEnded | Self::GroupHadEnded | Self::PolicyUnchanged => "",
+            Self::GroupPartlyTerminated | Self::ShareEndedHere | Self::SharesEndedHere => "warn",
             _ => "good",
         }
     }
@@ -125,7 +155,7 @@ pub(in crate::gateway) struct Page {
 }
 
 impl Page {
-    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `account` or empty).
+    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `admin`, `audit`, `account` or empty).
     pub(in crate::gateway) fn chrome(&self, title: impl Into<String>, part: &'static str) -> Chrome {
         let user = self.portal.signed_in();
         Chrome {
@@ -139,6 +169,11 @@ impl Page {
             flash: self.flash,
             offers_sign_in: true,
         }
+    }
+
+    /// Until when whoever looks counts as having signed in lately; `None` when they do not.
+    pub(in crate::gateway) fn proved_until(&self) -> Option<Timestamp> {
+        self.portal.proved_until()
     }
 
     /// As [`Page::chrome`] for people without an account: no navigation, no sign-in.

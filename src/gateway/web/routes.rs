@@ -1,12 +1,16 @@
 //! Binds addresses to handlers: one function a feature. Whatever is not here is 404; another method is 405.
 
+use actix_web::Resource;
+use actix_web::http::Method;
 use actix_web::web::{self, ServiceConfig};
 
 use super::handlers::{
-    accounts, api_keys, artifacts, assets, backchannel, chains, components, description, diagnostics, drafts, findings, groups,
-    home, keys, launch, live, ops, ownership, reports, sessions, share_page, shares, signin, tasks, uploads,
+    accounts, admin, all_shares, api_keys, artifacts, assets, audit, backchannel, chains, components, description, diagnostics,
+    drafts, findings, groups, home, keys, launch, live, new_share, operator, ops, ownership, policies, reports, sessions,
+    share_page, shares, signin, tasks, uploads, users,
 };
 use super::urls;
+use crate::gateway::domain::share::Doorway;
 
 /// All routes of the portal.
 pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
@@ -21,7 +25,9 @@ pub(in crate::gateway) fn all(config: &mut ServiceConfig) {
     shared(config);
     server_keys(config);
     issued_keys(config);
+    audit_log(config);
     own_and_all_sessions(config);
+    administration(config);
     description(config);
 }
 
@@ -52,32 +58,57 @@ fn sign_in(config: &mut ServiceConfig) {
         .service(web::resource(urls::SIGNED_OUT).route(web::get().to(signin::signed_out)));
 }
 
+/// Fixed addresses stand before `/shares/{mark}`: the first that fits is taken.
 fn sharing(config: &mut ServiceConfig) {
     config
-        .service(web::resource(urls::SHARES).route(web::get().to(shares::list)).route(web::post().to(shares::create)))
-        .service(web::resource(urls::SHARES_NEW).route(web::get().to(shares::new)))
+        .service(web::resource(urls::SHARES).route(web::get().to(shares::list)).route(web::post().to(new_share::create)))
+        .service(web::resource(urls::SHARES_NEW).route(web::get().to(new_share::show)))
+        .service(
+            web::resource(urls::SHARE_PREVIEW)
+                .route(web::get().to(new_share::preview))
+                .route(web::post().to(new_share::preview_form)),
+        )
+        .service(web::resource(urls::SHARE_PREVIEW_FINDING).route(web::get().to(new_share::preview_finding)))
+        .service(web::resource(urls::SHARE_PREVIEW_CHAIN).route(web::get().to(new_share::preview_chain)))
+        .service(
+            web::resource(urls::SHARES_END)
+                .route(web::get().to(shares::ask_end_several))
+                .route(web::post().to(shares::end_several)),
+        )
+        .service(web::resource(urls::SHARE).route(web::get().to(shares::show)))
+        .service(web::resource(urls::SHARE_EXTEND).route(web::post().to(shares::extend)))
+        .service(web::resource(urls::SHARE_CODE).route(web::post().to(shares::new_code)))
         .service(web::resource(urls::SHARE_END).route(web::post().to(shares::end)));
 }
 
-/// For people without an account.
+/// For people without an account: the same behind both doors.
 fn shared(config: &mut ServiceConfig) {
-    config
-        .service(
-            web::resource(urls::DOOR)
-                .route(web::get().to(share_page::door))
-                .route(web::head().to(share_page::door))
-                .route(web::post().to(share_page::open)),
-        )
-        .service(web::resource(urls::SHARE_VIEW).route(web::get().to(share_page::view)))
-        .service(web::resource(urls::SHARE_FINDING).route(web::get().to(share_page::finding)))
-        .service(web::resource(urls::SHARE_CHAIN).route(web::get().to(share_page::chain)))
-        .service(web::resource(urls::SHARE_REPORT).route(web::get().to(share_page::report)))
-        .service(web::resource(urls::SHARE_CLOSE).route(web::post().to(share_page::close)));
+    config.service(web::resource(urls::ROBOTS).route(web::get().to(assets::robots)).route(web::head().to(assets::robots)));
+    config.service(door(urls::DOOR).route(web::post().to(share_page::open_with_code)));
+    config.service(door(urls::OPEN_DOOR).route(web::post().to(share_page::open_without_code)));
+    for doorway in Doorway::ALL {
+        let [view, finding, chain, report, close] = urls::behind(doorway);
+        config
+            .service(web::resource(view).route(web::get().to(share_page::view)))
+            .service(web::resource(finding).route(web::get().to(share_page::finding)))
+            .service(web::resource(chain).route(web::get().to(share_page::chain)))
+            .service(web::resource(report).route(web::get().to(share_page::report)))
+            .service(web::resource(close).route(web::post().to(share_page::close)));
+    }
+}
+
+/// Whatever asks for a door without opening it gets the same, and costs nothing.
+fn door(pattern: &str) -> Resource {
+    web::resource(pattern)
+        .route(web::get().to(share_page::door))
+        .route(web::head().to(share_page::door))
+        .route(web::method(Method::OPTIONS).to(share_page::options))
 }
 
 fn server_keys(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::KEYS).route(web::get().to(keys::list)).route(web::post().to(keys::add)))
+        .service(web::resource(urls::KEY).route(web::get().to(keys::one)))
         .service(web::resource(urls::KEY_TEST).route(web::post().to(keys::test)))
         .service(web::resource(urls::KEY_ACTIVATE).route(web::post().to(keys::activate)))
         .service(web::resource(urls::KEY_DEACTIVATE).route(web::post().to(keys::deactivate)))
@@ -89,6 +120,7 @@ fn issued_keys(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::API_KEYS).route(web::post().to(api_keys::create)))
         .service(web::resource(urls::API_KEYS_NEW).route(web::get().to(api_keys::new)))
+        .service(web::resource(urls::API_KEY).route(web::get().to(api_keys::one)))
         .service(
             web::resource(urls::API_KEY_ROTATE)
                 .route(web::get().to(api_keys::ask_rotate))
@@ -101,6 +133,14 @@ fn issued_keys(config: &mut ServiceConfig) {
         );
 }
 
+fn audit_log(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::AUDIT).route(web::get().to(audit::list)))
+        .service(web::resource(urls::AUDIT_CSV).route(web::get().to(audit::csv)))
+        .service(web::resource(urls::AUDIT_JSON).route(web::get().to(audit::json)))
+        .service(web::resource(urls::AUDIT_CHECK).route(web::post().to(audit::check)));
+}
+
 fn own_and_all_sessions(config: &mut ServiceConfig) {
     config
         .service(web::resource(urls::SESSION).route(web::get().to(sessions::current)))
@@ -111,6 +151,25 @@ fn own_and_all_sessions(config: &mut ServiceConfig) {
         .service(web::resource(urls::ALL_SESSIONS).route(web::get().to(sessions::all)))
         .service(web::resource(urls::PERSON_END).route(web::post().to(sessions::end_person)))
         .service(web::resource(urls::ANY_SESSION_END).route(web::post().to(sessions::end_any)));
+}
+
+/// For administrators, and for those who run the platform.
+fn administration(config: &mut ServiceConfig) {
+    config
+        .service(web::resource(urls::ADMIN).route(web::get().to(admin::show)))
+        .service(web::resource(urls::USERS).route(web::get().to(users::list)))
+        .service(web::resource(urls::USER).route(web::get().to(users::show)))
+        .service(web::resource(urls::USER_DISABLE).route(web::post().to(users::disable)))
+        .service(web::resource(urls::USER_ENABLE).route(web::post().to(users::enable)))
+        .service(web::resource(urls::USER_END_ALL).route(web::post().to(users::end_all)))
+        .service(web::resource(urls::USER_END_ONE).route(web::post().to(users::end_one)))
+        .service(web::resource(urls::POLICY).route(web::get().to(policies::show)).route(web::post().to(policies::save)))
+        .service(web::resource(urls::ALL_SHARES).route(web::get().to(all_shares::list)))
+        .service(
+            web::resource(urls::ALL_SHARES_END).route(web::get().to(all_shares::ask_end)).route(web::post().to(all_shares::end)),
+        )
+        .service(web::resource(urls::OPERATOR).route(web::get().to(operator::list)))
+        .service(web::resource(urls::OPERATOR_TENANT).route(web::get().to(operator::show)));
 }
 
 /// The steps of a new scan.

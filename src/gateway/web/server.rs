@@ -14,6 +14,7 @@ use super::middleware::{csrf, error_page, handle, head, headers, request, tenant
 use super::site::Sites;
 use super::{listener, routes};
 use crate::config::gateway::{Gateway, Limits};
+use crate::gateway::description::Bounds;
 use crate::gateway::services::Services;
 use crate::gateway::services::api::{Api, ProxySettings};
 use crate::gateway::session::Sessions;
@@ -39,6 +40,13 @@ pub(in crate::gateway) fn serve(
 ) -> std::io::Result<(Server, SocketAddr)> {
     let form_bytes = parts.limits.form_bytes;
     let bounds = settings.server.connection;
+    let told = Bounds {
+        json_bytes: parts.limits.json_bytes,
+        upload_bytes: parts.limits.upload_bytes,
+        uri_bytes: bounds.uri_bytes,
+        head_bytes: bounds.head_bytes,
+        head_fields: bounds.head_fields,
+    };
     let factory = move || {
         let Parts { services, sessions, sites, callers, limits, guard, api, proxy } = parts.clone();
         let calls = ApiParts {
@@ -58,6 +66,7 @@ pub(in crate::gateway) fn serve(
             .app_data(Data::new(services))
             .app_data(Data::new(sessions.clone()))
             .app_data(Data::new(limits))
+            .app_data(Data::new(told))
             .configure(routes::all)
             .wrap(from_fn(error_page::note_reader))
             .wrap(from_fn(handle::handle))

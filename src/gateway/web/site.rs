@@ -1,7 +1,7 @@
 //! A tenant as the web sees it: its hosts, its public address, its looks.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use bytes::Bytes;
 
@@ -10,6 +10,8 @@ use crate::config::gateway as settings;
 use crate::gateway::description::Description;
 use crate::gateway::domain::branding::{Colour, stylesheet};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::tenant_policy::Branding;
+use crate::gateway::policies::Policies;
 use crate::platform::digest;
 
 /// One tenant.
@@ -36,12 +38,23 @@ pub(in crate::gateway) struct Site {
 }
 
 /// All tenants by exact host.
-#[derive(Clone, Default)]
-pub(in crate::gateway) struct Sites(Arc<HashMap<String, Arc<Site>>>);
+#[derive(Clone)]
+pub(in crate::gateway) struct Sites(Arc<Inner>);
+
+struct Inner {
+    /// As the settings say.
+    by_host: HashMap<String, Arc<Site>>,
+    policies: Policies,
+    /// As a version of the tenant's policy says.
+    dressed: RwLock<HashMap<TenantId, (u64, Arc<Site>)>>,
+}
 
 impl Sites {
     /// Builds the sites from the settings; these were checked when they were read.
-    pub(in crate::gateway) fn new<'a>(tenants: impl Iterator<Item = (TenantId, &'a settings::Tenant)>) -> Self {
+    pub(in crate::gateway) fn new<'a>(
+        tenants: impl Iterator<Item = (TenantId, &'a settings::Tenant)>,
+        policies: Policies,
+    ) -> Self {
         let mut by_host = HashMap::new();
         for (id, tenant) in tenants {
             let site = Arc::new(Site::new(id, tenant));
@@ -49,31 +62,61 @@ impl Sites {
                 by_host.insert(host.to_ascii_lowercase(), Arc::clone(&site));
             }
         }
-        Self(Arc::new(by_host))
+        Self(Arc::new(Inner { by_host, policies, dressed: RwLock::default() }))
     }
 
     /// The site of a `Host` value; there is no default.
     pub(in crate::gateway) fn of_host(&self, host: &str) -> Option<Arc<Site>> {
-        self.0.get(&host.to_ascii_lowercase()).cloned()
+        self.0.by_host.get(&host.to_ascii_lowercase()).cloned()
+    }
+
+    /// The same, looking as its tenant's policy says, as far as that is known.
+    pub(in crate::gateway) fn dressed(&self, host: &str) -> Option<Arc<Site>> {
+        let site = self.of_host(host)?;
+        let Some(held) = self.0.policies.last(&site.tenant).filter(|held| held.version > 0) else { return Some(site) };
+        let known = self.0.dressed.read().unwrap_or_else(PoisonError::into_inner).get(&site.tenant).cloned();
+        if let Some((_, dressed)) = known.filter(|(version, _)| *version == held.version) {
+            return Some(dressed);
+        }
+        let dressed = Arc::new(site.looking(&held.policy.branding));
+        let mut all = self.0.dressed.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(site.tenant.clone(), (held.version, Arc::clone(&dressed)));
+        Some(dressed)
     }
 }
 
 impl Site {
     fn new(tenant: TenantId, settings: &settings::Tenant) -> Self {
-        let accent = Colour::parse(&settings.accent).or_else(|| Colour::parse("#1c4fa0"));
-        let theme_body = accent.map(stylesheet).unwrap_or_default();
-        let hash: String = digest::hex(&digest::sha256(theme_body.as_bytes())).chars().take(12).collect();
+        let (theme, theme_body) = theme(&settings.accent);
         Self {
             tenant,
-            initial: settings.name.chars().next().unwrap_or('C').to_uppercase().to_string(),
+            initial: initial(&settings.name),
             has_additions: settings.api.additions,
             takes_access_tokens: settings.api.access_tokens,
             name: settings.name.clone(),
             public_url: settings.public_url.trim_end_matches('/').to_owned(),
             frame_ancestors: settings.frame_ancestors.join(" "),
             logo: assets::all().logo(&settings.logo).unwrap_or_default(),
-            theme: format!("/assets/theme.{hash}.css"),
-            theme_body: Bytes::from(theme_body),
+            theme,
+            theme_body,
+            description: OnceLock::new(),
+        }
+    }
+
+    /// The same site with other looks.
+    fn looking(&self, looks: &Branding) -> Self {
+        let (theme, theme_body) = theme(&looks.accent);
+        Self {
+            initial: initial(&looks.name),
+            name: looks.name.clone(),
+            logo: if looks.shows_logo { self.logo.clone() } else { String::new() },
+            theme,
+            theme_body,
+            tenant: self.tenant.clone(),
+            public_url: self.public_url.clone(),
+            frame_ancestors: self.frame_ancestors.clone(),
+            has_additions: self.has_additions,
+            takes_access_tokens: self.takes_access_tokens,
             description: OnceLock::new(),
         }
     }
@@ -88,4 +131,16 @@ impl Site {
     pub(in crate::gateway) fn is_secure(&self) -> bool {
         self.public_url.starts_with("https://")
     }
+}
+
+/// Address and content of the stylesheet of an accent.
+fn theme(accent: &str) -> (String, Bytes) {
+    let accent = Colour::parse(accent).or_else(|| Colour::parse("#1c4fa0"));
+    let body = accent.map(stylesheet).unwrap_or_default();
+    let hash: String = digest::hex(&digest::sha256(body.as_bytes())).chars().take(12).collect();
+    (format!("/assets/theme.{hash}.css"), Bytes::from(body))
+}
+
+fn initial(name: &str) -> String {
+    name.chars().next().unwrap_or('C').to_uppercase().to_string()
 }

@@ -1,7 +1,16 @@
 //! Every address of the portal: the patterns that routes are bound to and the builders pages and handlers use.
 //! Knows no handler.
 
-use crate::contract::ids::{ShareId, TaskId, VulId};
+pub(in crate::gateway) use super::door_urls::{
+    DOOR, OPEN_DOOR, behind, door, doorway, entrance, is_recipients, share_chain, share_close, share_finding, share_report,
+    share_view,
+};
+pub(in crate::gateway) use super::share_urls::{
+    SHARE, SHARE_CODE, SHARE_END, SHARE_EXTEND, SHARE_PREVIEW, SHARE_PREVIEW_CHAIN, SHARE_PREVIEW_FINDING, SHARES, SHARES_END,
+    SHARES_NEW, mail, read, share, share_code, share_end, share_extend, share_new, share_preview, share_preview_chain,
+    share_preview_finding, shares, written,
+};
+use crate::contract::ids::{TaskId, VulId};
 use crate::contract::paths::fill;
 use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::gateway::domain::draft::{DraftId, Step};
@@ -11,6 +20,8 @@ pub(in crate::gateway) const HOME: &str = "/";
 pub(in crate::gateway) const LOGIN: &str = "/auth/login";
 /// For a session whose tokens are not good any more: asks the provider even though somebody is signed in.
 pub(in crate::gateway) const LOGIN_AGAIN: &str = "/auth/login?again=1";
+/// For what needs a person who showed lately who they are: the provider asks, although somebody is signed in.
+pub(in crate::gateway) const LOGIN_STEP_UP: &str = "/auth/login?again=1&other=1";
 pub(in crate::gateway) const CALLBACK: &str = "/auth/callback";
 pub(in crate::gateway) const LOGOUT: &str = "/auth/logout";
 pub(in crate::gateway) const SIGNED_OUT: &str = "/auth/signed-out";
@@ -56,24 +67,22 @@ pub(in crate::gateway) const FINDINGS: &str = "/tasks/{task}/findings";
 pub(in crate::gateway) const FINDING: &str = "/tasks/{task}/findings/{vul}";
 pub(in crate::gateway) const UPLOADS: &str = "/uploads";
 pub(in crate::gateway) const UPLOAD: &str = "/uploads/{sha256}";
-pub(in crate::gateway) const SHARES: &str = "/shares";
-pub(in crate::gateway) const SHARES_NEW: &str = "/shares/new";
-pub(in crate::gateway) const SHARE_END: &str = "/shares/{handle}/end";
-pub(in crate::gateway) const DOOR: &str = "/s/{share}";
-pub(in crate::gateway) const SHARE_VIEW: &str = "/s/{share}/view";
-pub(in crate::gateway) const SHARE_FINDING: &str = "/s/{share}/view/findings/{vul}";
-pub(in crate::gateway) const SHARE_CHAIN: &str = "/s/{share}/view/chains/{chain}";
-pub(in crate::gateway) const SHARE_REPORT: &str = "/s/{share}/view/report";
-pub(in crate::gateway) const SHARE_CLOSE: &str = "/s/{share}/close";
+pub(in crate::gateway) const ROBOTS: &str = "/robots.txt";
 pub(in crate::gateway) const KEYS: &str = "/admin/keys";
+pub(in crate::gateway) const KEY: &str = "/admin/keys/{key}";
 pub(in crate::gateway) const KEY_TEST: &str = "/admin/keys/{key}/test";
 pub(in crate::gateway) const KEY_ACTIVATE: &str = "/admin/keys/{key}/activate";
 pub(in crate::gateway) const KEY_REMOVE: &str = "/admin/keys/{key}/remove";
 pub(in crate::gateway) const KEY_DEACTIVATE: &str = "/admin/keys/{key}/deactivate";
 pub(in crate::gateway) const API_KEYS: &str = "/admin/api-keys";
 pub(in crate::gateway) const API_KEYS_NEW: &str = "/admin/api-keys/new";
+pub(in crate::gateway) const API_KEY: &str = "/admin/api-keys/{key}";
 pub(in crate::gateway) const API_KEY_ROTATE: &str = "/admin/api-keys/{key}/rotate";
 pub(in crate::gateway) const API_KEY_REVOKE: &str = "/admin/api-keys/{key}/revoke";
+pub(in crate::gateway) const AUDIT: &str = "/admin/audit";
+pub(in crate::gateway) const AUDIT_CSV: &str = "/admin/audit.csv";
+pub(in crate::gateway) const AUDIT_JSON: &str = "/admin/audit.json";
+pub(in crate::gateway) const AUDIT_CHECK: &str = "/admin/audit/check";
 /// `?touch=false` does not count as use.
 pub(in crate::gateway) const SESSION: &str = "/session";
 pub(in crate::gateway) const OWN_SESSIONS: &str = "/account/sessions";
@@ -83,6 +92,19 @@ pub(in crate::gateway) const OWN_SESSION_END: &str = "/account/sessions/{session
 pub(in crate::gateway) const ALL_SESSIONS: &str = "/admin/sessions";
 pub(in crate::gateway) const ANY_SESSION_END: &str = "/admin/sessions/{session}/end";
 pub(in crate::gateway) const PERSON_END: &str = "/admin/sessions/people/{user}/end";
+pub(in crate::gateway) const ADMIN: &str = "/admin";
+pub(in crate::gateway) const USERS: &str = "/admin/users";
+pub(in crate::gateway) const USER: &str = "/admin/users/{user}";
+pub(in crate::gateway) const USER_DISABLE: &str = "/admin/users/{user}/disable";
+pub(in crate::gateway) const USER_ENABLE: &str = "/admin/users/{user}/enable";
+pub(in crate::gateway) const USER_END_ALL: &str = "/admin/users/{user}/sessions/end";
+pub(in crate::gateway) const USER_END_ONE: &str = "/admin/users/{user}/sessions/{session}/end";
+pub(in crate::gateway) const POLICY: &str = "/admin/policy";
+pub(in crate::gateway) const ALL_SHARES: &str = "/admin/shares";
+pub(in crate::gateway) const ALL_SHARES_END: &str = "/admin/shares/end";
+/// For those who run the platform; nobody else has these.
+pub(in crate::gateway) const OPERATOR: &str = "/operator";
+pub(in crate::gateway) const OPERATOR_TENANT: &str = "/operator/tenants/{tenant}";
 /// What programs are served, for programs and for people. Nobody has to be signed in.
 pub(in crate::gateway) const DESCRIPTION: &str = "/openapi.json";
 pub(in crate::gateway) const DEVELOPERS: &str = "/developers";
@@ -111,12 +133,24 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     FINDING,
     SHARES,
     SHARES_NEW,
+    SHARE,
     KEYS,
+    KEY,
     API_KEYS_NEW,
+    API_KEY,
     API_KEY_ROTATE,
     API_KEY_REVOKE,
     OWN_SESSIONS,
+    AUDIT,
     ALL_SESSIONS,
+    ADMIN,
+    USERS,
+    USER,
+    POLICY,
+    ALL_SHARES,
+    ALL_SHARES_END,
+    OPERATOR,
+    OPERATOR_TENANT,
     DEVELOPERS,
     TASK_DOWNLOADS,
     COMPONENTS,
@@ -217,42 +251,6 @@ pub(in crate::gateway) fn group_delete(id: &GroupId) -> String {
     fill(GROUP_DELETE, &[id.as_str()])
 }
 
-pub(in crate::gateway) fn share_chain(id: &ShareId, chain: &VulId) -> String {
-    fill(SHARE_CHAIN, &[id.as_str(), chain.as_str()])
-}
-
-pub(in crate::gateway) fn share_new(task: &TaskId, vul: Option<&VulId>) -> String {
-    match vul {
-        Some(vul) => format!("{SHARES_NEW}?{}&{}", pair("task", task.as_str()), pair("vul", vul.as_str())),
-        None => format!("{SHARES_NEW}?{}", pair("task", task.as_str())),
-    }
-}
-
-/// `handle` stands for the id: an address of a signed-in page never holds a working share id.
-pub(in crate::gateway) fn share_end(handle: &str) -> String {
-    fill(SHARE_END, &[handle])
-}
-
-pub(in crate::gateway) fn door(id: &ShareId) -> String {
-    fill(DOOR, &[id.as_str()])
-}
-
-pub(in crate::gateway) fn share_view(id: &ShareId) -> String {
-    fill(SHARE_VIEW, &[id.as_str()])
-}
-
-pub(in crate::gateway) fn share_finding(id: &ShareId, vul: &VulId) -> String {
-    fill(SHARE_FINDING, &[id.as_str(), vul.as_str()])
-}
-
-pub(in crate::gateway) fn share_report(id: &ShareId, form: ReportType) -> String {
-    format!("{}?type={}", fill(SHARE_REPORT, &[id.as_str()]), form.as_str())
-}
-
-pub(in crate::gateway) fn share_close(id: &ShareId) -> String {
-    fill(SHARE_CLOSE, &[id.as_str()])
-}
-
 pub(in crate::gateway) fn key_test(id: &str) -> String {
     fill(KEY_TEST, &[id])
 }
@@ -267,6 +265,26 @@ pub(in crate::gateway) fn key_remove(id: &str) -> String {
 
 pub(in crate::gateway) fn key_deactivate(id: &str) -> String {
     fill(KEY_DEACTIVATE, &[id])
+}
+
+/// The page of a server key.
+pub(in crate::gateway) fn key(id: &str) -> String {
+    fill(KEY, &[id])
+}
+
+/// The page of an API key.
+pub(in crate::gateway) fn api_key(id: &str) -> String {
+    fill(API_KEY, &[id])
+}
+
+/// The audit log for a query; empty for its first view.
+pub(in crate::gateway) fn audit(query: &str) -> String {
+    with_query(AUDIT.to_owned(), query)
+}
+
+/// A sign-in that asks for the person and comes back to `path`.
+pub(in crate::gateway) fn step_up(path: &str) -> String {
+    format!("{LOGIN_STEP_UP}&{}", pair("return_to", path))
 }
 
 pub(in crate::gateway) fn api_key_rotate(id: &str) -> String {
@@ -299,6 +317,39 @@ pub(in crate::gateway) fn all_sessions(wanted: &str, page: u32) -> String {
         query.push(pair("page", &page.to_string()));
     }
     with_query(ALL_SESSIONS.to_owned(), &query.join("&"))
+}
+
+/// The list of users: of those who contain `wanted`, of one kind, on a page.
+pub(in crate::gateway) fn users(wanted: &str, which: &str, page: u32) -> String {
+    let number = page.to_string();
+    let parts = [("q", wanted, !wanted.is_empty()), ("show", which, which != "all"), ("page", &number, page > 1)];
+    let query: Vec<String> = parts.iter().filter(|(.., says)| *says).map(|(name, value, _)| pair(name, value)).collect();
+    with_query(USERS.to_owned(), &query.join("&"))
+}
+
+/// An address of one user, from its pattern.
+pub(in crate::gateway) fn of_user(pattern: &str, user: &str) -> String {
+    fill(pattern, &[user])
+}
+
+pub(in crate::gateway) fn user_end_one(user: &str, session: &str) -> String {
+    fill(USER_END_ONE, &[user, session])
+}
+
+/// All shares of a company for a query, on a page.
+pub(in crate::gateway) fn all_shares(query: &str, page: u32) -> String {
+    let number = pair("page", &page.to_string());
+    let parts: Vec<&str> = [query, if page > 1 { &number } else { "" }].into_iter().filter(|part| !part.is_empty()).collect();
+    with_query(ALL_SHARES.to_owned(), &parts.join("&"))
+}
+
+/// Asks before all shares of somebody end.
+pub(in crate::gateway) fn all_shares_end(maker: &str) -> String {
+    with_query(ALL_SHARES_END.to_owned(), &pair("maker", maker))
+}
+
+pub(in crate::gateway) fn operator_tenant(tenant: &str) -> String {
+    fill(OPERATOR_TENANT, &[tenant])
 }
 
 /// `/auth/login` that comes back to `path`.

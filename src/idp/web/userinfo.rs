@@ -31,7 +31,8 @@ fn refused(challenge: &'static str) -> HttpResponse {
 
 fn claims(provider: &Provider, token: &str) -> Option<Value> {
     let held = provider.held();
-    let name = &held.records.bearer(token, provider.clock.now())?.user;
+    let grant = held.records.bearer(token, provider.clock.now())?;
+    let name = &grant.user;
     let user = provider.settings.users.get(name)?;
     Some(json!({
         "sub": name,
@@ -41,5 +42,6 @@ fn claims(provider: &Provider, token: &str) -> Option<Value> {
         "name": user.display_name,
         "organization": user.organization,
         "roles": user.roles,
+        "auth_time": grant.signed_in.seconds(),
     }))
 }

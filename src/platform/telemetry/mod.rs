@@ -1,13 +1,17 @@
 //! The log: one subscriber per process, text for people or JSON for machines, on standard error. Whoever logs decides what
 //! is logged; secrets cannot be, their type does not print. A panic is logged once, here.
 
+mod buffer;
 mod line;
 
 use std::panic;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
+use self::buffer::Buffer;
 use self::line::Line;
 use super::panics;
 
@@ -26,13 +30,24 @@ pub fn is_filter(text: &str) -> bool {
     !text.trim().is_empty() && EnvFilter::try_new(text).is_ok()
 }
 
-/// Starts logging for the whole process. A second call changes nothing: the first one's log goes on.
-pub fn start(filter: &str, format: Format) {
+/// Lines that wait to be written, where they do.
+static WAITING: OnceLock<Buffer> = OnceLock::new();
+
+/// Starts logging for the whole process. A second call changes nothing: the first one's log goes on. Lines for machines of level
+/// INFO and below may wait for `wait`, so [`flush`] belongs at the end of the process.
+pub fn start(filter: &str, format: Format, wait: Duration) {
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("info"));
     let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let started = match format {
-        Format::Text => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-        Format::Json => log.json().event_format(Line).try_init(),
+    let started = match (format, (format == Format::Json).then(|| Buffer::new(wait)).flatten()) {
+        (Format::Text, _) => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
+        (Format::Json, None) => log.json().event_format(Line).try_init(),
+        (Format::Json, Some(buffer)) => {
+            let started = log.json().event_format(Line).with_writer(buffer.clone()).try_init();
+            if started.is_ok() {
+                let _ = WAITING.set(buffer);
+            }
+            started
+        }
     };
     if started.is_ok() {
         panic::set_hook(Box::new(|info| {
@@ -44,5 +59,12 @@ pub fn start(filter: &str, format: Format) {
             let said = said.or_else(|| info.payload().downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
             tracing::error!(place, said, "a part of the program ended unexpectedly");
         }));
+    }
+}
+
+/// Writes the lines that wait.
+pub fn flush() {
+    if let Some(waiting) = WAITING.get() {
+        waiting.flush();
     }
 }

@@ -193,5 +193,11 @@ async fn who_is_signed_in_finds_the_page_from_every_page() {
     assert!(home.text().contains("href=\"/developers\""));
     let page = browser.get(&format!("{}/developers", demo.portal)).await;
     assert_eq!(page.status, 200);
-    assert!(page.text().contains("Sign out"), "the page knows who reads it");
+    let told = page.text();
+    assert!(told.contains("Sign out"), "the page knows who reads it");
+    for wanted in ["href=\"/admin/keys\"", "hidden field csrf", "RateLimit-Policy", "shop.war | cut", "id=\"errors\""] {
+        assert!(told.contains(wanted), "{wanted}");
+    }
+    let once = "A part cannot be reached for a moment.";
+    assert_eq!(told.matches(once).count(), 1, "errors are told once");
 }

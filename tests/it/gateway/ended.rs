@@ -251,7 +251,7 @@ async fn a_form_sent_after_a_sign_out_in_another_tab_is_told_so_and_led_back_to_
             ("/shares", "/shares/new?task=4f", "/shares/new?task=4f"),
             ("/shares/4f/end", "/shares", "/shares"),
             ("/admin/keys", "/admin/keys", "/admin/keys"),
-            ("/admin/keys/4f/remove", "", "/admin/keys"),
+            ("/admin/keys/4f/remove", "", "/admin/keys/4f"),
             ("/admin/sessions/people/4f/end", "/admin/sessions?q=bo", "/admin/sessions?q=bo"),
             // No page of ours that a sign-in returns to.
             ("/admin/keys", "/auth/signed-out", "/admin/keys"),
@@ -264,7 +264,7 @@ async fn a_form_sent_after_a_sign_out_in_another_tab_is_told_so_and_led_back_to_
         // What the browser says of the page before is no way out.
         for from in ["https://evil.example/tasks", &format!("{here}.evil.example/"), &format!("{here}//evil.example/tasks")] {
             let answer = sent(&mut tab, &format!("{here}/shares/4f/end"), from, &csrf).await;
-            leads_back(&answer, &[], "/shares");
+            leads_back(&answer, &[], "/shares/4f");
         }
         let read = tab.get(&format!("{here}/account/sessions")).await;
         assert_eq!(read.location().unwrap().query(), Some("return_to=%2Faccount%2Fsessions"), "what is read is redirected");

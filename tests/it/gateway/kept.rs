@@ -320,6 +320,20 @@ async fn while_the_service_is_in_trouble_an_old_answer_is_given_out_and_said_to_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_too_large_to_be_kept_passes_as_it_comes() {
+    let extra = "[gateway.upstream]\nmax_answer_bytes = 65536\n".to_owned();
+    let replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
+    let mut browser = replicas.signed_in().await;
+    let note = "x".repeat(300_000);
+    replicas.service.desk().body = Some(task("SUCCESS", &note));
+    let url = format!("{}{TASK}", replicas.all[0].url);
+    for _ in 0..2 {
+        assert_eq!(field(&read(&mut browser, &url).await, "note"), note);
+    }
+    assert!(polls(&replicas) >= 2, "nothing of it was kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_access_token_that_has_ended_is_shown_what_was_kept_for_it_for_a_moment_only() {
     let upstream = Upstream::start().await;
     let front = Front::new(&upstream.base).await;
@@ -425,4 +439,31 @@ async fn when_the_one_whose_question_is_under_way_leaves_those_who_wait_are_answ
     assert!(others.into_iter().all(|answer| answer.unwrap().status() == 200));
     // The service noted the call that was given up, or not; the others made one of their own.
     assert!(polls(&replicas) <= 2, "{}", polls(&replicas));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_for_those_who_told_the_service_the_same_in_every_header_that_it_sees() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, LONG_LIVED).await;
+    upstream.says([Says::Bytes(answer("200 OK", "content-type: application/json\r\nvary: accept-language\r\n", b"{}"))]);
+    let ask = async |lines: &[(&str, &[u8])]| {
+        let request = http().get(format!("{}{TASK}", front.base)).bearer_auth("t");
+        let request = lines.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    };
+    let told: [&[(&str, &[u8])]; 8] = [
+        &[],
+        &[("x-user-language", b"en")],
+        &[("x-user-language", b"en"), ("x-user-language", b"zh")],
+        &[("x-user-language", b"en"), ("accept-language", b"zh")],
+        &[("accept-language", b"zh")],
+        &[("x-user-language", b"\xe4")],
+        &[("x-user-language", b"\xe5")],
+        &[("content-type", b"text/plain")],
+    ];
+    for (at, lines) in told.iter().enumerate() {
+        ask(lines).await;
+        ask(lines).await;
+        assert_eq!(upstream.asked().len(), at + 1, "{lines:?}");
+    }
 }

@@ -3,16 +3,26 @@
 
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use cardea::platform::clock::Clock;
+use futures_util::stream;
+use reqwest::header::HeaderValue;
+use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
-use crate::support::replicas::Replicas;
+use crate::support::front::Front;
+use crate::support::provider::Provider;
+use crate::support::replicas::{Replicas, Setup};
+use crate::support::service::Service;
 
 const SK: &str = "server-key-one-0123456789";
 const OTHER_SK: &str = "server-key-two-0123456789";
 const TASK: &str = "/scanner/api/v1/tasks/t1";
+const REPORT: &str = "/scanner/api/v2/tasks/t1/report";
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
 /// Gateways whose tenant acme has a server key, and its administrator.
@@ -72,6 +82,12 @@ impl Office {
     fn shown(&self) -> Vec<(String, u16)> {
         self.replicas.service.desk().calls.drain(..).map(|call| (call.bearer, call.status)).collect()
     }
+}
+
+/// Reads a report that never ends until it is cut.
+async fn cut(mut report: Response) {
+    let reading = async { while let Ok(Some(_)) = report.chunk().await {} };
+    tokio::time::timeout(Duration::from_secs(10), reading).await.expect("the report goes on");
 }
 
 async fn problem(answer: Response, status: u16) -> Value {
@@ -202,12 +218,84 @@ async fn a_server_key_that_the_service_refuses_gives_way_to_the_other_one() {
         assert_eq!(office.shown(), [(OTHER_SK.to_owned(), 401), (SK.to_owned(), 200)]);
         let create = office.client.post(format!("{portal}/scanner/api/v2/tasks")).bearer_auth(&key).body("{}").send();
         assert_eq!(create.await.unwrap().status(), 200, "the first one did nothing");
-        assert_eq!(office.shown().len(), 2);
+        assert_eq!(office.shown(), [(SK.to_owned(), 200)], "the refused one comes last for a while");
     }
     // Neither: that is no fault of the caller's, and no reason to sign in.
     office.replicas.service.desk().keys.clear();
     problem(office.ask(&here, NEVER_KEPT, &key).await, 502).await;
     assert_eq!(office.shown().len(), 2);
+}
+
+#[tokio::test]
+async fn an_upload_that_met_a_refused_server_key_is_sent_again_with_the_other_one() {
+    let mut office = Office::new(Replicas::embedded().await).await;
+    let here = office.here();
+    let key = office.issue(&[]).await;
+    let list = office.dora.add_server_key(&here, "second", OTHER_SK).await;
+    let csrf = list.hidden("csrf");
+    assert_eq!(office.dora.post(&list.link("action", "/activate"), &[("csrf", &csrf)]).await.status, 303);
+    eventually("the newer key", async || {
+        office.shown();
+        assert_eq!(office.status(&here, &key).await, 200);
+        (office.shown() == [(OTHER_SK.to_owned(), 200)]).then_some(())
+    })
+    .await;
+    let upload = async || {
+        let form = Form::new().part("file", Part::bytes(b"PK".as_slice()).file_name("a.jar"));
+        let request = office.client.post(format!("{here}/scanner/api/v1/files/upload")).bearer_auth(&key);
+        request.multipart(form).send().await.unwrap()
+    };
+    office.replicas.service.desk().keys = vec![SK.to_owned()];
+    let refused = upload().await;
+    assert_eq!(refused.headers()["retry-after"], "1");
+    let told = problem(refused, 503).await;
+    assert!(told["message"].as_str().unwrap().contains("server key"), "{told}");
+    assert_eq!(upload().await.status(), 200);
+    assert_eq!(office.shown(), [(OTHER_SK.to_owned(), 401), (SK.to_owned(), 200)]);
+    // None is left: the caller's own key is not what is wrong.
+    office.replicas.service.desk().keys.clear();
+    problem(upload().await, 502).await;
+    problem(upload().await, 502).await;
+    assert_eq!(office.shown(), [(SK.to_owned(), 401), (OTHER_SK.to_owned(), 401)], "one after the other");
+}
+
+/// A key of a network and one of another, behind a proxy of the first one that writes these headers: who gets in with which.
+async fn behind_a_proxy(header: &'static str, named: &[(&[u8], u16, u16)]) {
+    let server = format!("trusted_proxies = [\"127.0.0.0/8\"]\nforwarded_by = \"{header}\"\n");
+    let mut office = Office::new(Replicas::embedded_with(Setup { server, ..Setup::default() }).await).await;
+    let near = office.issue(&[("networks", "127.0.0.0/8\r\n::1"), ("label", "near")]).await;
+    let far = office.issue(&[("networks", "203.0.113.0/24"), ("label", "far")]).await;
+    let url = format!("{}{TASK}", office.here());
+    let name = if header == "forwarded" { "forwarded" } else { "x-forwarded-for" };
+    for (value, with_near, with_far) in named {
+        for (key, status) in [(&near, with_near), (&far, with_far)] {
+            let value = HeaderValue::from_bytes(value).unwrap();
+            let answer = office.client.get(&url).bearer_auth(key).header(name, value.clone()).send().await.unwrap();
+            assert_eq!(answer.status().as_u16(), *status, "{value:?}");
+        }
+    }
+    assert_eq!(office.status(&office.here(), &near).await, 200, "the proxy itself");
+}
+
+#[tokio::test]
+async fn what_a_proxy_says_so_that_it_cannot_be_read_opens_no_network() {
+    let with_x: [(&[u8], u16, u16); 6] = [
+        (b"203.0.113.9", 403, 200),
+        (b"\xff, 203.0.113.9", 403, 200),
+        (b"127.0.0.1, \xff", 403, 403),
+        (b"\xff", 403, 403),
+        (b"junk", 403, 403),
+        (b"::", 403, 403),
+    ];
+    behind_a_proxy("x-forwarded-for", &with_x).await;
+    let with_grammar: [(&[u8], u16, u16); 5] = [
+        (b"for=203.0.113.9", 403, 200),
+        (b"x=\"\xff\", for=203.0.113.9", 403, 200),
+        (b"for=unknown", 403, 403),
+        (b"\xff", 403, 403),
+        (b"for=\"203.0.113.9", 403, 403),
+    ];
+    behind_a_proxy("forwarded", &with_grammar).await;
 }
 
 #[tokio::test]
@@ -222,4 +310,100 @@ async fn without_a_server_key_an_api_key_is_told_so_and_the_service_asked_nothin
     let told = problem(answer, status).await;
     assert!((500..600).contains(&status) && told["message"].as_str().unwrap().contains("server key"), "{status}: {told}");
     assert!(replicas.service.desk().calls.is_empty());
+}
+
+/// Over sockets, with a clock that the test moves: nobody waits for a day.
+#[tokio::test]
+async fn a_key_ends_when_its_time_is_over_and_is_then_like_one_that_never_was() {
+    let provider = Provider::start().await;
+    let service = Service::start(&provider).await;
+    service.desk().keys = vec![SK.to_owned()];
+    let real = Clock::system().now();
+    let clock = Clock::manual(real);
+    let front = Front::at(clock.clone(), (&service.base, &provider.issuer), "").await;
+    let sign_in = async || {
+        let mut dora = Browser::new();
+        assert_eq!(dora.sign_in_at(&front.base).await.status, 200);
+        dora
+    };
+    let mut dora = sign_in().await;
+    dora.add_server_key(&front.base, "first", SK).await;
+    let short = dora.issue_api_key(&front.base, &[("days", "1"), ("label", "short")]).await;
+    let long = dora.issue_api_key(&front.base, &[("days", "30"), ("label", "long")]).await;
+    let list = dora.get(&format!("{}/admin/keys", front.base)).await;
+    let at = list.links("href", "/rotate").pop().unwrap();
+    let form = dora.get(&at).await;
+    let fields = [("csrf", &*form.hidden("csrf")), ("once", &*form.hidden("once")), ("overlap", "24h")];
+    let newer = dora.post(&at, &fields).await.by_id("api-key");
+    let client = http();
+    let ask = async |key: &str| {
+        let asked = client.get(format!("{}{NEVER_KEPT}", front.base)).bearer_auth(key).send().await.unwrap();
+        (asked.status().as_u16(), asked.headers()["content-type"].clone(), asked.json::<Value>().await.unwrap())
+    };
+    for key in [&short, &long, &newer] {
+        assert_eq!(ask(key).await.0, 200, "before the end all of them work, the rotated one too");
+    }
+    clock.advance(Duration::from_hours(24));
+    assert_eq!(ask(&newer).await.0, 200);
+    let without_id = |mut told: (u16, _, Value)| {
+        told.2.as_object_mut().unwrap().remove("request_id");
+        told
+    };
+    let unknown = without_id(ask(&format!("cdk_{}", "0".repeat(62))).await);
+    assert_eq!(unknown.0, 401);
+    for key in [&short, &long] {
+        assert_eq!(without_id(ask(key).await), unknown, "expired, or ended with its overlap");
+    }
+    provider.state().asked_at = clock.now().seconds();
+    let mut dora = sign_in().await;
+    let list = dora.get(&format!("{}/admin/keys", front.base)).await.text();
+    assert!(list.contains("Expired") && list.contains("Ends soon"), "{list}");
+}
+
+/// Revoked or rotated away: what was begun with the text before is over, on the replica that did it and on the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_key_has_begun_ends_with_it_on_every_replica() {
+    let mut office = Office::new(Replicas::on_redis().await).await;
+    let (here, there) = (office.here(), office.there());
+    let first = office.issue(&[]).await;
+    let begin = async |office: &Office, key: &str| {
+        let mut reports = Vec::new();
+        for portal in [&here, &there] {
+            let mut report = office.ask(portal, REPORT, key).await;
+            assert_eq!(report.status(), 200);
+            assert!(report.chunk().await.unwrap().is_some());
+            reports.push(report);
+        }
+        reports
+    };
+    let reports = begin(&office, &first).await;
+    let second = office.rotate("0").await;
+    for report in reports {
+        cut(report).await;
+    }
+    let mut reports = begin(&office, &second).await;
+    let (sender, receiver) = mpsc::channel::<std::io::Result<Bytes>>(1);
+    let body =
+        stream::unfold(receiver, async |mut receiver: mpsc::Receiver<_>| receiver.recv().await.map(|piece| (piece, receiver)));
+    let form = Form::new().part("file", Part::stream(reqwest::Body::wrap_stream(body)).file_name("a.war"));
+    let upload = office.client.post(format!("{there}/scanner/api/v1/files/upload")).bearer_auth(&second).multipart(form).send();
+    let meanwhile = async {
+        let before = office.replicas.service.desk().received;
+        sender.send(Ok(Bytes::from(vec![0; 9_000]))).await.unwrap();
+        eventually("the upload", async || (office.replicas.service.desk().received > before + 4096).then_some(())).await;
+        for report in &mut reports {
+            assert!(report.chunk().await.unwrap().is_some(), "nothing has ended yet");
+        }
+        let url = office.act("revoke").await;
+        let csrf = office.dora.get(&url).await.hidden("csrf");
+        assert_eq!(office.dora.post(&url, &[("csrf", &csrf)]).await.status, 303);
+    };
+    let (upload, ()) = tokio::join!(upload, meanwhile);
+    // It is told, or cut; its sender was not done.
+    assert!(upload.map_or(true, |answer| answer.status() == 401));
+    eventually("the end of the upload", async || (office.replicas.service.desk().cut == 1).then_some(())).await;
+    for report in reports {
+        cut(report).await;
+    }
+    drop(sender);
 }

@@ -9,7 +9,7 @@ use futures_util::stream;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Client, Response};
 use serde_json::Value;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
@@ -17,7 +17,7 @@ use crate::support::client::http;
 use crate::support::front::Front;
 use crate::support::large::{CHUNK, chunk, file, hash};
 use crate::support::replicas::{Replicas, Setup};
-use crate::support::upstream::{Says, Upstream, json};
+use crate::support::upstream::{Says, Upstream, answer, json};
 use crate::support::{eventually, read_to};
 
 const MIB: usize = 1 << 20;
@@ -191,6 +191,52 @@ async fn a_file_that_is_not_the_announced_one_never_arrives_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_sha256_is_compared_however_it_is_spelled_and_a_form_of_two_readings_never_arrives_whole() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    upstream.says([Says::Bytes(json("200 OK", "{}"))]);
+    let right = hex(&sha256(b"good"));
+    let part = |head: &str, content: &str| format!("--b\r\n{head}\r\n\r\n{content}\r\n");
+    let plain = "Content-Disposition: form-data; name=\"file\"; filename=\"a.jar\"";
+    let good = format!("{}--b--\r\n", part(plain, "good"));
+    let send = async |query: &str, form: &str| {
+        let request = http().post(format!("{}{UPLOAD}?{query}", front.base)).bearer_auth("t");
+        let request = request.header("content-type", "multipart/form-data; boundary=b").body(form.to_owned());
+        request.send().await.unwrap().status().as_u16()
+    };
+    let evil = format!("{}--b--\r\n", part(plain, "evil"));
+    for query in ["sha256=", "%73ha256=", "forceUpload=true&sha256="].map(|start| format!("{start}{right}")) {
+        assert_eq!(send(&query, &good).await, 200, "{query}");
+        assert_eq!(send(&query, &evil).await, 400, "{query}");
+    }
+    let encoded = format!("sha256=%{:02x}{}", right.as_bytes()[0], &right[1..]);
+    assert_eq!((send(&encoded, &good).await, send(&encoded, &evil).await), (200, 400));
+    let before = upstream.asked().len();
+    for query in [format!("sha256={right}&sha256={right}"), "sha256=abc&x".to_owned(), format!("sha256={right}&%73ha256=")] {
+        assert_eq!(send(&query, &evil).await, 400, "{query}");
+    }
+    assert_eq!(upstream.asked().len(), before, "these are not even begun");
+    let other = |head: &str| format!("{}{}--b--\r\n", part(plain, "good"), part(head, "evil"));
+    for form in [
+        other(plain),
+        other("Content-Disposition: form-data; name = \"file\""),
+        other("Content-Disposition: form-data; name*=utf-8''file"),
+        other("Content-Disposition: form-data;\r\n name=\"file\""),
+        other("Content-Disposition: form-data; name=\"fi\\le\""),
+        other("Content-Disposition : form-data; name=\"file\""),
+        part(plain, "good"),
+        format!("{}--b--\r\n", part("Content-Disposition: form-data; name=\"note\"", "evil")),
+    ] {
+        let before = upstream.asked().len();
+        assert_eq!(send(&format!("sha256={right}"), &form).await, 400, "{form}");
+        eventually("a cut", async || {
+            upstream.asked()[before..].iter().all(|asked| asked.is_gone && asked.body_bytes < form.len()).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_the_service_says_before_the_body_is_there_is_said_to_the_sender() {
     let upstream = Upstream::start().await;
     let front = Front::new(&upstream.base).await;
@@ -242,6 +288,69 @@ async fn a_body_that_is_too_large_is_refused_whether_its_length_is_told_or_not()
         problem(answer).await;
     }
     eventually("the cut at the service", async || upstream.asked().get(1).filter(|asked| asked.is_gone).map(|_| ())).await;
+}
+
+/// Sends an upload of this size as it comes; what is answered, whether or not all of it was taken.
+async fn push(base: &str, bytes: usize) -> String {
+    let host = base.strip_prefix("http://").unwrap();
+    let (mut back, mut body) = TcpStream::connect(host).await.unwrap().into_split();
+    let head = format!(
+        "POST {UPLOAD} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer t\r\ncontent-length: {bytes}\r\n\
+         content-type: multipart/form-data; boundary=b\r\n\r\n"
+    );
+    let sends = async {
+        let _ = body.write_all(head.as_bytes()).await;
+        let _ = body.write_all(&vec![b'x'; bytes]).await;
+        std::future::pending::<()>().await;
+    };
+    let reads = async {
+        let mut all = Vec::new();
+        while !all.windows(4).any(|end| end == b"\r\n\r\n") && back.read_buf(&mut all).await.is_ok_and(|read| read > 0) {}
+        String::from_utf8_lossy(&all).into_owned()
+    };
+    tokio::select! {
+        () = sends => unreachable!(),
+        told = reads => told,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_service_says_before_it_closes_upon_an_upload_is_heard() {
+    let upstream = Upstream::start().await;
+    let extra = "[gateway.api.breaker]\nfailures = 3\n";
+    let front = Front::with(&upstream.base, extra).await;
+    let task = async || http().get(format!("{}/scanner/api/v1/tasks/t", front.base)).bearer_auth("t").send().await.unwrap();
+    let large = r#"{"message":"too large"}"#;
+    let lines = "content-type: application/json\r\nconnection: close\r\n";
+    upstream.says([Says::Abrupt(answer("413 Payload Too Large", lines, large.as_bytes()))]);
+    for number in 0..12 {
+        let told = push(&front.base, 3 << 20).await;
+        assert!(told.starts_with("HTTP/1.1 413"), "{number}: {told}");
+    }
+    // Without a word it is no answer; and it says nothing of a service that answers others.
+    upstream.says([Says::Abrupt(Vec::new())]);
+    for _ in 0..4 {
+        let told = push(&front.base, 3 << 20).await;
+        assert!(told.starts_with("HTTP/1.1 502"), "{told}");
+    }
+    upstream.says([Says::Bytes(answer("200 OK", "content-type: application/json\r\n", b"{}"))]);
+    assert_eq!(task().await.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sender_that_falls_silent_is_told_that_it_stopped_whoever_notices_first() {
+    let upstream = Upstream::start().await;
+    let extra = "[gateway.limits]\nbody_idle_seconds = 30\n[gateway.upstream]\nidle_timeout_ms = 500\ntimeout_ms = 500\n";
+    let front = Front::with(&upstream.base, extra).await;
+    let host = front.base.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    let head = format!(
+        "POST {UPLOAD} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer t\r\ncontent-length: 1000\r\n\
+         content-type: multipart/form-data; boundary=b\r\n\r\n--b\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let told = read_to(&mut stream, "}").await;
+    assert!(told.starts_with("HTTP/1.1 400") && told.contains("The upload stopped"), "{told}");
 }
 
 #[tokio::test]

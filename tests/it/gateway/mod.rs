@@ -1,9 +1,11 @@
 //! The gateway from outside: the built binary over sockets.
 
+mod administration;
 mod at_rest;
 mod audit;
 mod callers;
 mod connections;
+mod control;
 mod cross_site;
 mod description;
 mod ended;
@@ -16,6 +18,7 @@ mod long_streams;
 mod oidc;
 mod operations;
 mod outage;
+mod own_shares;
 mod paced;
 mod proxying;
 mod refresh;
@@ -24,6 +27,7 @@ mod return_to;
 mod roles;
 mod security;
 mod sessions;
+mod share_door;
 mod signin;
 mod signin_answers;
 mod signout;

@@ -39,7 +39,7 @@ async fn metrics_count_answers_by_route_and_name_nobody() {
     let (replicas, operations) = operated(false, "").await;
     let mut browser = replicas.signed_in().await;
     let portal = &replicas.all[0].url;
-    for path in ["/tasks/4f/findings", "/s/abcdefghijklmnop", "/nowhere/secret-word"] {
+    for path in ["/tasks/4f/findings", "/s/abcdefghijklmnop", "/o/abcdefghijklmnop", "/nowhere/secret-word"] {
         browser.get(&format!("{portal}{path}")).await;
     }
     browser.send("BREW".parse().unwrap(), &format!("{portal}/tasks"), &Browser::own_manners(portal), |request| request).await;
@@ -54,6 +54,7 @@ async fn metrics_count_answers_by_route_and_name_nobody() {
         ("/auth/callback", "GET"),
         ("/tasks/{task}/findings", "GET"),
         ("/s/{share}", "GET"),
+        ("/o/{share}", "GET"),
         ("none", "GET"),
         ("/tasks", "other"),
     ] {
@@ -245,4 +246,30 @@ async fn an_operations_listener_that_cannot_listen_ends_the_start_with_its_addre
     let words = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1), "{words}");
     assert!(words.contains(&format!("cannot listen on {listen}")), "{words}");
+}
+
+#[tokio::test]
+async fn uses_of_both_kinds_of_keys_are_counted_by_outcome() {
+    let (replicas, operations) = operated(false, "").await;
+    let portal = replicas.all[0].url.clone();
+    let sk = "server-key-of-the-metrics-0123";
+    replicas.service.desk().keys = vec![sk.to_owned()];
+    let mut dora = replicas.signed_in().await;
+    dora.add_server_key(&portal, "first", sk).await;
+    let good = dora.issue_api_key(&portal, &[]).await;
+    let elsewhere = dora.issue_api_key(&portal, &[("networks", "203.0.113.0/24")]).await;
+    let page = ask(&format!("{operations}/metrics")).await.text();
+    let before = value(&page, "cardea_sk_use_total").unwrap_or(0.0);
+    for (key, times, status) in [(good.as_str(), 3, 200), (&elsewhere, 2, 403), ("cdk_unknown", 1, 401)] {
+        for _ in 0..times {
+            let url = format!("{portal}/scanner/api/v1/domain-ownership/random-content");
+            let answer = Browser::new().send(Method::GET, &url, &Manners::default(), |request| request.bearer_auth(key)).await;
+            assert_eq!(answer.status, status, "{}", answer.text());
+        }
+    }
+    let page = ask(&format!("{operations}/metrics")).await.text();
+    let counted = |outcome: &str| value(&page, &format!("cardea_api_key_total{{outcome=\"{outcome}\"}}"));
+    assert_eq!((counted("accepted"), counted("network"), counted("unknown")), (Some(3.0), Some(2.0), Some(1.0)), "{page}");
+    assert_eq!(value(&page, "cardea_sk_use_total").map(|now| now - before), Some(3.0), "{page}");
+    assert!(!page.contains(&good) && !page.contains(sk));
 }

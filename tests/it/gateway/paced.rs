@@ -8,9 +8,11 @@ use reqwest::{Client, Method, Response, StatusCode};
 use serde_json::Value;
 use url::Url;
 
+use super::operations::value;
 use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
 use crate::support::front::Front;
+use crate::support::redis::free_port;
 use crate::support::replicas::{Replicas, Setup};
 use crate::support::upstream::{Says, Upstream, json};
 
@@ -50,19 +52,23 @@ async fn refused(answer: Response, status: StatusCode) -> u64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_has_so_many_calls_and_is_told_how_many_are_left_and_when_to_come_back() {
     let upstream = Upstream::start().await;
-    let front = Front::with(&upstream.base, &rate("per_caller = 5\nper_network = 12\n")).await;
+    let front = Front::with(&upstream.base, &rate("per_caller = 5\nper_network = 14\n")).await;
     let client = http();
+    for token in ["token-of-alice", "token-of-bob"] {
+        // The service has to accept a token before it is a caller's.
+        assert_eq!(ask(&client, &front.base, token, &[]).await.status(), 200);
+    }
     for left in (0..5).rev() {
         let answer = ask(&client, &front.base, "token-of-alice", &[]).await;
         assert_eq!(answer.status(), 200);
         assert!(header(&answer, "ratelimit").starts_with(&format!("\"caller\";r={left};t=")), "{:?}", answer.headers());
         let policy = header(&answer, "ratelimit-policy");
-        assert!(policy.contains("\"caller\";q=5;w=3600") && policy.contains("\"network\";q=12;w=3600"), "{policy}");
+        assert!(policy.contains("\"caller\";q=5;w=3600") && policy.contains("\"network\";q=14;w=3600"), "{policy}");
     }
     let answer = ask(&client, &front.base, "token-of-alice", &[]).await;
     assert!(header(&answer, "ratelimit").starts_with("\"caller\";r=0;t="));
     refused(answer, StatusCode::TOO_MANY_REQUESTS).await;
-    assert_eq!(upstream.asked().len(), 5, "nothing of it came to the service");
+    assert_eq!(upstream.asked().len(), 2 + 5, "nothing of it came to the service");
     // Another caller from the same network, whose own allowance counts refused guesses as well.
     for _ in 0..5 {
         assert_eq!(ask(&client, &front.base, "token-of-bob", &[]).await.status(), 200);
@@ -253,4 +259,101 @@ async fn nobody_waits_for_a_place_for_longer_than_that() {
         (ask(&client, &replicas.all[0].url, "", &[("cookie", &cookies)]).await.status() == 200).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_network_that_calls_too_often_costs_no_look_at_its_credentials() {
+    let port = free_port();
+    let extra = format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n{}", rate("per_network = 2\n"));
+    let replicas = Replicas::embedded_with(Setup { extra, ..Setup::default() }).await;
+    let client = http();
+    for status in [401, 401, 429, 429, 429] {
+        assert_eq!(ask(&client, &replicas.all[0].url, "cdk_made-up", &[]).await.status().as_u16(), status);
+    }
+    let metrics = client.get(format!("http://127.0.0.1:{port}/metrics")).send().await.unwrap().text().await.unwrap();
+    assert_eq!(value(&metrics, "cardea_api_key_total{outcome=\"unknown\"}"), Some(2.0), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_take_neither_the_places_nor_the_allowance_of_members() {
+    let upstream = Upstream::start().await;
+    let extra = "[gateway.api.gate]\nat_once = 1\nstrangers_at_once = 2\nwaiting = 1\nwait_ms = 300\n\
+                 [gateway.api.rate]\nwindow_seconds = 3600\nper_tenant = 5\n";
+    let front = Front::with(&upstream.base, extra).await;
+    let client = http();
+    let ok = || Says::Bytes(json("200 OK", "{}"));
+    let no = || Says::Bytes(json("401 Unauthorized", "{}"));
+    upstream.says([ok(), Says::Silence, Says::Silence, ok(), no(), ok()]);
+    assert_eq!(ask(&client, &front.base, "token-of-alice", &[]).await.status(), 200, "she has proved herself");
+    // One with a token that nobody knows yet, one without any.
+    let share = |id: &str| client.get(format!("{}/scanner/api/v1/shares/public/{id}", front.base)).send();
+    let unknown = ask(&client, &front.base, "made-up", &[]);
+    let nobody = share("x");
+    let both = async { tokio::join!(unknown, nobody) };
+    let meanwhile = async {
+        upstream.asked_times(3).await;
+        refused(share("y").await.unwrap(), StatusCode::SERVICE_UNAVAILABLE).await;
+        for status in [200, 401] {
+            // The second time the service takes her token back.
+            let answer = ask(&client, &front.base, "token-of-alice", &[]).await;
+            assert_eq!(answer.status(), status);
+            assert!(header(&answer, "ratelimit-policy").contains("\"caller\""), "{:?}", answer.headers());
+        }
+        // She is a stranger again, of whom there were five calls: the first of hers, three others, and one more now.
+        assert_eq!(ask(&client, &front.base, "token-of-alice", &[]).await.status(), 503);
+        let made_up = ask(&client, &front.base, "made-up-too", &[]).await;
+        assert!(header(&made_up, "ratelimit").starts_with("\"tenant\";r=0"), "{:?}", made_up.headers());
+        refused(made_up, StatusCode::TOO_MANY_REQUESTS).await;
+    };
+    match select(Box::pin(both), Box::pin(meanwhile)).await {
+        Either::Left(_) => panic!("the service answered"),
+        Either::Right(_) => {}
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_one_call_to_the_breaker_however_often_it_was_tried() {
+    let upstream = Upstream::start().await;
+    let extra = "[gateway.api.breaker]\nfailures = 3\nopen_ms = 700\nopen_most_ms = 700\n[gateway.upstream]\nretries = 2\n\
+                 [gateway.api.retry]\nleast = 1000\n";
+    let front = Front::with(&upstream.base, extra).await;
+    upstream.says([Says::Bytes(json("503 Service Unavailable", "{}"))]);
+    let client = http();
+    for asked in [3, 6, 9] {
+        assert_eq!(ask(&client, &front.base, "t", &[]).await.status(), 503);
+        assert_eq!(upstream.asked().len(), asked);
+    }
+    refused(ask(&client, &front.base, "t", &[]).await, StatusCode::SERVICE_UNAVAILABLE).await;
+    assert_eq!(upstream.asked().len(), 9);
+    eventually("a call that finds out", async || {
+        refused_or_failed(ask(&client, &front.base, "t", &[]).await).await;
+        (upstream.asked().len() > 9).then_some(())
+    })
+    .await;
+    assert_eq!(upstream.asked().len(), 10, "it is tried once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_service_may_have_begun_is_not_tried_again_nor_what_the_subscription_does_not_cover() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, "[gateway.upstream]\nretries = 2\ntimeout_ms = 500\n").await;
+    let client = http();
+    let subscription = r#"{"success":false,"data":{"errCode":1010,"errDetail":"no"}}"#;
+    for (asked, (says, status)) in [
+        (Says::Hangup, 502),
+        (Says::Bytes(b"HTTP/1.1 200 OK\r\ncontent-le".to_vec()), 504),
+        (Says::Silence, 504),
+        (Says::Bytes(json("503 Service Unavailable", subscription)), 503),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        upstream.says([says]);
+        let answer = ask(&client, &front.base, "t", &[]).await;
+        assert_eq!(answer.status(), status);
+        assert_eq!(upstream.asked().len(), asked + 1, "{status}");
+        if status == 503 {
+            assert_eq!(answer.text().await.unwrap(), subscription, "it passes as it is");
+        }
+    }
 }

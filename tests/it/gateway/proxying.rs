@@ -11,9 +11,9 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use crate::support::client::http;
-use crate::support::eventually;
 use crate::support::front::Front;
 use crate::support::upstream::{Asked, Says, Upstream, answer, json};
+use crate::support::{eventually, read_to};
 
 struct Rig {
     upstream: Upstream,
@@ -116,6 +116,8 @@ async fn a_path_that_can_be_read_in_two_ways_never_leaves_the_gateway() {
         "/scanner/api/v1/tasks/1;v=1",
         "/scanner/api/v1/tasks/%c0%af",
         "/scanner/api/v1/tasks/1/.",
+        "/scanner/api/v1/tasks/a#/../../x",
+        "/scanner/api/v1/tasks/a?b#c",
         "/scanner/api/v2/other",
         "/scanner/api/v1/tasks/%74%61%73k/results",
         "/biz/api/v1/auth/clerk/other",
@@ -131,6 +133,50 @@ async fn a_path_that_can_be_read_in_two_ways_never_leaves_the_gateway() {
         assert!(["400", "404", "414", "431"].contains(&&*status), "{path}: {said}");
     }
     assert!(rig.upstream.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fragment_is_refused_in_words_on_every_request_of_a_connection_and_a_long_path_is_414() {
+    let rig = Rig::new().await;
+    let mut stream = rig.connect().await;
+    let ask =
+        |path: &str| format!("GET {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer t\r\nx-note: #1\r\n\r\n", rig.host());
+    let long = format!("/scanner/api/v1/tasks/{}", "a".repeat(2_100));
+    for (path, status) in [
+        ("/scanner/api/v1/tasks/a", "200"),
+        ("/scanner/api/v1/tasks/a#b", "400"),
+        ("/scanner/api/v1/tasks/a?b=c#d", "400"),
+        ("/scanner/api/v1/tasks/a?b=c", "200"),
+        (&long, "414"),
+    ] {
+        stream.write_all(ask(path).as_bytes()).await.unwrap();
+        let said = read_to(&mut stream, "}").await;
+        assert!(said.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {said}");
+        assert!(status == "200" || said.contains("errCode"), "{said}");
+        // The rest of the document.
+        let _ = tokio::time::timeout(Duration::from_millis(200), stream.read(&mut [0; 4096])).await;
+    }
+    assert_eq!(rig.upstream.asked().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_has_said_all_and_reads_on_is_answered() {
+    let rig = Rig::new().await;
+    let (pieces, more) = mpsc::channel(1);
+    rig.upstream.says([Says::Then(Vec::new(), Arc::new(tokio::sync::Mutex::new(more)))]);
+    let mut stream = rig.connect().await;
+    let head = format!("GET /scanner/api/v2/tasks/t/report HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer t\r\n\r\n", rig.host());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    // It is asked whether it reads, which no client minds.
+    assert_eq!(read_to(&mut stream, "\r\n\r\n").await, "HTTP/1.1 100 Continue\r\n\r\n");
+    let begun = b"HTTP/1.1 200 OK\r\ncontent-type: application/pdf\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n";
+    pieces.send(begun.to_vec()).await.unwrap();
+    let first = read_to(&mut stream, "abc").await;
+    assert!(first.starts_with("HTTP/1.1 200 OK"), "{first}");
+    pieces.send(b"3\r\ndef\r\n0\r\n\r\n".to_vec()).await.unwrap();
+    let last = read_to(&mut stream, "\r\n0\r\n").await;
+    assert!(last.contains("def"), "{last}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

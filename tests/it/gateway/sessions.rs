@@ -210,7 +210,9 @@ async fn a_warm_session_is_looked_up_once_a_second_at_most() {
         line.and_then(|rest| rest.split(',').next()?.parse::<u64>().ok()).unwrap_or(0)
     };
     println!("200 requests in {seconds} s asked Redis {} times", calls("get"));
-    assert!(calls("get") <= seconds + 2, "{stats}");
+    // So is the policy of the tenant, once for all its people.
+    let (sessions, policies) = (seconds + 2, seconds + 1);
+    assert!(calls("get") <= sessions + policies, "{stats}");
     assert_eq!(calls("set") + calls("pexpire") + calls("evalsha"), 0, "{stats}");
 }
 

@@ -22,7 +22,8 @@ async fn the_whole_flow_tells_who_signed_in() {
     assert_eq!((&tokens["token_type"], &tokens["expires_in"]), (&"Bearer".into(), &300.into()));
     assert_eq!(tokens["scope"], "openid profile email");
     for request in [provider.get("/oauth/userinfo"), provider.post("/oauth/userinfo").form(&[("scope", "profile")])] {
-        let claims: Value = request.bearer_auth(text(&tokens, "access_token")).send().await.unwrap().json().await.unwrap();
+        let mut claims: Value = request.bearer_auth(text(&tokens, "access_token")).send().await.unwrap().json().await.unwrap();
+        assert!(claims.as_object_mut().unwrap().remove("auth_time").unwrap().is_i64(), "when they signed in");
         assert_eq!(
             claims,
             serde_json::json!({

@@ -189,13 +189,13 @@ impl Browser {
     /// Fills in the form of a new share at this address; gives its link and its code.
     pub(crate) async fn share(&mut self, new: &str) -> (String, String) {
         let form = self.get(new).await;
-        let what = if form.text().contains("id=\"what-finding\"") { "finding" } else { "report" };
+        let what = if form.text().contains("id=\"what-findings\"") { "findings" } else { "report" };
         let page = form.text();
         let last_day = page.split("name=\"last_day\" value=\"").nth(1).unwrap().split('"').next().unwrap();
         let (csrf, once, task) = (form.hidden("csrf"), form.hidden("once"), form.hidden("task"));
         let mut fields =
             vec![("csrf", &*csrf), ("once", &once), ("task", &task), ("what", what), ("code", "made"), ("last_day", last_day)];
-        let vul = if what == "finding" { form.hidden("vul") } else { String::new() };
+        let vul = if what == "findings" { form.hidden("vul") } else { String::new() };
         if !vul.is_empty() {
             fields.push(("vul", &vul));
         }

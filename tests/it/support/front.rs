@@ -29,6 +29,11 @@ impl Front {
 
     /// With further sections of the settings.
     pub(crate) async fn with(service: &str, extra: &str) -> Self {
+        Self::at(Clock::system(), (service, "http://127.0.0.1:9"), extra).await
+    }
+
+    /// At a time that the test says, with an identity provider.
+    pub(crate) async fn at(clock: Clock, (service, provider): (&str, &str), extra: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let text = format!(
@@ -48,7 +53,8 @@ name = "Acme"
 hosts = ["127.0.0.1:{port}"]
 public_url = "http://127.0.0.1:{port}"
 [gateway.tenants.acme.identity]
-auth_url = "http://127.0.0.1:9"
+auth_url = "{provider}"
+scopes = ["profile", "email"]
 client_id = "portal"
 client_secret = "secret"
 [gateway.tenants.acme.service]
@@ -62,7 +68,7 @@ access_tokens = true
         let sources = Sources { own: Some(toml::from_str(&text).unwrap()), ..Sources::default() };
         let settings = config::load(Kind::Serve, &sources).unwrap().gateway.unwrap();
         let shutdown = Shutdown::default();
-        let running = Gateway::start(settings, Clock::system(), &shutdown).await.unwrap();
+        let running = Gateway::start(settings, clock, &shutdown).await.unwrap();
         Self { base: format!("http://{}", running.address()), shutdown, _folder: folder }
     }
 }

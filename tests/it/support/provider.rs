@@ -15,7 +15,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
-use super::openid::OpenId;
+use super::openid::{OpenId, now};
 use super::spawn;
 
 /// What the token endpoint does with a grant.
@@ -31,6 +31,12 @@ pub(crate) enum Grant {
 pub(crate) struct State {
     /// Who is signed in when the browser comes: claims of userinfo.
     pub(crate) person: Map<String, Value>,
+    /// It knows the browser: nobody is asked unless the portal wants it (`prompt=login`).
+    pub(crate) remembers: bool,
+    /// When the person was asked last, in seconds, as it tells (`auth_time`).
+    pub(crate) asked_at: i64,
+    /// Whether it tells that.
+    pub(crate) tells_when: bool,
     /// How long the token endpoint thinks.
     pub(crate) latency: Duration,
     /// How long userinfo thinks.
@@ -98,6 +104,9 @@ impl Provider {
         let issuer = format!("http://{}", listener.local_addr().unwrap());
         let state = State {
             person: person("7", "Dora", "administrator"),
+            remembers: false,
+            asked_at: 0,
+            tells_when: true,
             latency: Duration::ZERO,
             userinfo_latency: Duration::ZERO,
             on_code: Grant::Good,
@@ -204,6 +213,9 @@ impl Provider {
 
     fn authorize(&self, query: &BTreeMap<String, String>) -> Response<Full<Bytes>> {
         let mut state = self.state();
+        if !state.remembers || query.get("prompt").is_some_and(|prompt| prompt == "login") {
+            state.asked_at = now();
+        }
         state.count += 1;
         let code = format!("code-{}-{}", state.count, "c".repeat(24));
         if let Some(openid) = &mut state.openid {
@@ -287,7 +299,11 @@ impl Provider {
         let mut state = self.state();
         state.seen.userinfo += 1;
         let known = state.families.values().any(|family| !family.is_revoked && family.access.contains(access));
-        if known { json_answer(200, &Value::Object(state.person.clone())) } else { json_answer(401, &json!({})) }
+        let mut claims = state.person.clone();
+        if state.tells_when {
+            claims.insert("auth_time".to_owned(), state.asked_at.into());
+        }
+        if known { json_answer(200, &Value::Object(claims)) } else { json_answer(401, &json!({})) }
     }
 }
 

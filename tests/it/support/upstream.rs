@@ -16,6 +16,8 @@ pub(crate) enum Says {
     Bytes(Vec<u8>),
     /// These bytes as soon as the head of the request is there; what comes of the body is read and left aside.
     AtOnce(Vec<u8>),
+    /// These bytes as soon as the head of the request is there; then it closes, with all that was not read.
+    Abrupt(Vec<u8>),
     /// These bytes, then those that come.
     Then(Vec<u8>, Arc<tokio::sync::Mutex<mpsc::Receiver<Vec<u8>>>>),
     /// Nothing; the connection closes.
@@ -123,7 +125,7 @@ impl Upstream {
                 desk.asked.len() - 1
             };
             let says = self.next();
-            if !matches!(says, Says::AtOnce(_)) && !self.body(&mut stream, &mut buffer, &head, at).await? {
+            if !matches!(says, Says::AtOnce(_) | Says::Abrupt(_)) && !self.body(&mut stream, &mut buffer, &head, at).await? {
                 self.note(at, |asked| asked.is_gone = true);
                 return Ok(());
             }
@@ -132,6 +134,12 @@ impl Upstream {
                 Says::AtOnce(bytes) => {
                     stream.write_all(&bytes).await?;
                     while stream.read(&mut [0; 4096]).await? > 0 {}
+                    return Ok(());
+                }
+                Says::Abrupt(bytes) => {
+                    // Some of the body is on its way when it ends.
+                    while buffer.len() < 64 * 1024 && stream.read_buf(&mut buffer).await? > 0 {}
+                    stream.write_all(&bytes).await?;
                     return Ok(());
                 }
                 Says::Then(bytes, more) => {

@@ -133,7 +133,7 @@ fn asks(tenant: &TenantId, whose: Whose<'_>, route: &str, parameters: &[&str], b
         parameters: &parameters,
         query: None,
         body: body.as_bytes(),
-        language: Some("en"),
+        headers: (&HeaderMap::new(), &[]),
     })
 }
 

@@ -1,5 +1,7 @@
 //! Nobody ever sees a byte that was kept for somebody else.
 
+use http::header::ACCEPT_LANGUAGE;
+
 use super::*;
 
 #[tokio::test]
@@ -51,8 +53,10 @@ async fn a_search_is_one_question_however_it_is_written_and_another_for_another_
     let cache = cache(&bench);
     let search = |body: &str, language: Option<&str>, query: Option<&str>| {
         let (tenant, route) = (acme(), named("searchTasks").unwrap());
-        let body = body.as_bytes();
-        Question::new(&Asked { tenant: &tenant, whose: user("alice"), route, parameters: &[], query, body, language })
+        let (body, mut headers) = (body.as_bytes(), HeaderMap::new());
+        headers.extend(language.map(|language| (ACCEPT_LANGUAGE, HeaderValue::from_str(language).unwrap())));
+        let headers = (&headers, &[ACCEPT_LANGUAGE][..]);
+        Question::new(&Asked { tenant: &tenant, whose: user("alice"), route, parameters: &[], query, body, headers })
     };
     let service = Service::saying("[]");
     for body in

@@ -6,9 +6,14 @@
 
 mod caller;
 pub(in crate::gateway) mod fuzzing;
+mod part;
+mod recipients;
 mod reply;
 mod sending;
+mod shares;
 mod upload;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt as _};
@@ -16,13 +21,16 @@ use http::{HeaderMap, HeaderName, header};
 
 pub(in crate::gateway) use self::caller::Caller;
 use self::caller::Means;
+use self::reply::TOO_LARGE;
 pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
 use self::sending::Call;
+pub(in crate::gateway) use self::shares::OwnShares;
 pub(in crate::gateway) use self::upload::{Cut, boundary, checked};
 use super::credentials::Credentials;
 use super::directory::Directory;
 use super::error::Error;
 use super::pace::Pace;
+use super::share_page::SharePages;
 use crate::config::gateway::PublicAuth;
 use crate::gateway::cache::{Asked, Cache, Question, Whose};
 use crate::gateway::domain::api_path::Found;
@@ -39,7 +47,7 @@ use crate::platform::secret::Secret;
 /// Words for a tenant without one.
 const NO_KEY: &str = "There is no active server key for this tenant, so its API keys cannot be used.";
 /// Of a request that is answered with what is kept for others as well, the service sees none of these.
-const OWN: [HeaderName; 7] = [
+static OWN: [HeaderName; 7] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
     header::IF_MATCH,
@@ -49,6 +57,14 @@ const OWN: [HeaderName; 7] = [
     header::IF_UNMODIFIED_SINCE,
 ];
 
+/// Of such a request the service sees these, so its answer is for those who send the same.
+static HEARD: [HeaderName; 4] = [
+    header::ACCEPT_LANGUAGE,
+    header::CONTENT_TYPE,
+    HeaderName::from_static("last-event-id"),
+    HeaderName::from_static("x-user-language"),
+];
+
 /// The use case. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Api {
@@ -56,6 +72,9 @@ pub(in crate::gateway) struct Api {
     pub(in crate::gateway) directory: Directory,
     pub(in crate::gateway) cache: Cache<Error>,
     pub(in crate::gateway) pace: Pace,
+    /// What shares are asked for passes their doors.
+    pub(in crate::gateway) shares: SharePages,
+    pub(in crate::gateway) own_shares: OwnShares,
     /// Further tries of a read.
     pub(in crate::gateway) retries: u32,
     /// The largest answer that is kept.
@@ -70,13 +89,15 @@ pub(in crate::gateway) struct Ask<'a> {
     pub(in crate::gateway) tenant: &'a TenantId,
     pub(in crate::gateway) caller: Caller,
     /// Of [`Api::name`].
-    pub(in crate::gateway) name: Option<String>,
+    pub(in crate::gateway) name: Option<Arc<str>>,
     pub(in crate::gateway) found: Found,
     /// As it came.
     pub(in crate::gateway) query: Option<&'a str>,
     /// Those that pass.
     pub(in crate::gateway) headers: HeaderMap,
     pub(in crate::gateway) request_id: &'a str,
+    /// Where the call comes from: IPv4 /24, IPv6 /48.
+    pub(in crate::gateway) network: &'a str,
 }
 
 /// What a request carries.
@@ -96,31 +117,77 @@ impl Sent {
 
 impl Api {
     /// Asks the service, or answers with what is kept. To be called on a worker: asking may go on behind the request.
-    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+    pub(in crate::gateway) async fn ask(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+        if recipients::ask(ask.found.route) {
+            return Box::pin(self.through_door(proxy, ask, sent)).await;
+        }
+        self.answered(proxy, ask, sent).await
+    }
+
+    async fn through_door(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+        let (sent, tried) = self.at_door(&mut ask, sent).await?;
+        let reply = self.answered(proxy, ask, sent).await?;
+        self.left_door(tried.as_ref(), reply.status).await?;
+        Ok(reply)
+    }
+
+    async fn answered(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
         let route = ask.found.route;
         let means = self.means(&ask).await?;
         let body = match sent {
-            Sent::Stream(body) => return self.call(&ask, means)?.once(proxy, body).await,
+            Sent::Stream(body) => return Box::pin(self.call(&ask, means)?.once(proxy, body)).await,
             Sent::Whole(body) => body,
         };
         // A part of an answer is nobody else's.
         if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
+            let wish = match route.verb {
+                Verb::Get => None,
+                Verb::Post | Verb::Patch => Box::pin(self.own_shares.held(&ask, body.as_deref())).await?,
+            };
             let changing = self.cache.changing(ask.tenant, route.ends);
             let reply = self.call(&ask, means)?.replayable(proxy, body).await;
             changing.done().await;
-            return reply;
+            let reply = reply?;
+            if let Some(wish) = wish.filter(|_| reply.status.is_success()) {
+                Box::pin(self.own_shares.note(ask.tenant, &wish)).await?;
+            }
+            return Ok(reply);
         }
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
+        if let Some((kept, status)) = self.cache.at_hand(&question).await {
+            let theirs = (route.verb == Verb::Get).then_some(&ask.headers);
+            return Ok(Reply::kept(&kept, (status, self.clock.now()), theirs, ask.found.is_head));
+        }
+        // In a box: what is at hand needs no room for this.
+        Box::pin(self.through(proxy, ask, means, (question, body))).await
+    }
+
+    /// Asks the service for what others may be given as well.
+    async fn through(
+        &self,
+        proxy: &Proxy,
+        mut ask: Ask<'_>,
+        means: Vec<Means>,
+        (question, body): (Question, Option<Bytes>),
+    ) -> Result<Reply, Error> {
         let theirs = ask.headers.clone();
         for name in &OWN {
             ask.headers.remove(name);
         }
         let is_head = std::mem::replace(&mut ask.found.is_head, false);
-        let call = self.call(&ask, means)?;
-        let (proxy, most) = (proxy.clone(), self.most);
-        let fetch = move || async move { call.replayable(&proxy, body).await?.fetched(most).await };
-        let (kept, status) = self.cache.through(&question, fetch).await?;
-        let validates = route.verb == Verb::Get;
+        let call = self.call(&ask, means.clone())?;
+        let (own, again, most) = (proxy.clone(), body.clone(), self.most);
+        let fetch = move || async move { call.replayable(&own, body).await?.fetched(most).await };
+        let (kept, status) = match self.cache.through(&question, fetch).await {
+            Ok(given) => given,
+            // Nothing of it is kept, so it is asked for once more and passed on as it comes.
+            Err(Error::Unusable(TOO_LARGE)) => {
+                (ask.headers, ask.found.is_head) = (theirs, is_head);
+                return Box::pin(self.call(&ask, means)?.replayable(proxy, again)).await;
+            }
+            Err(error) => return Err(error),
+        };
+        let validates = ask.found.route.verb == Verb::Get;
         Ok(Reply::kept(&kept, (status, self.clock.now()), validates.then_some(&theirs), is_head))
     }
 
@@ -154,12 +221,14 @@ impl Api {
     }
 
     async fn server_keys(&self, tenant: &TenantId) -> Result<Vec<Means>, Error> {
-        let active = self.credentials.server_keys(tenant).await?;
+        let active = Box::pin(self.credentials.server_keys(tenant)).await?;
         let means = |(about, key): &(ServerKey, Secret)| Means {
             credential: Credential::ServerKey(key.clone()),
             key: Some(about.id.clone()),
         };
-        Ok(active.iter().map(means).collect())
+        let mut all: Vec<Means> = active.iter().map(means).collect();
+        all.sort_by_key(|means| means.key.as_ref().and_then(|id| self.pace.refused.since(tenant, id)));
+        Ok(all)
     }
 
     fn question(&self, ask: &Ask<'_>, means: Option<&Means>, body: &[u8]) -> Question {
@@ -178,7 +247,6 @@ impl Api {
             }
             (_, Some(Credential::None) | None) => Whose::Public,
         };
-        let language = ["x-user-language", "accept-language"].iter().find_map(|name| ask.headers.get(*name)?.to_str().ok());
         Question::new(&Asked {
             tenant: ask.tenant,
             whose,
@@ -186,21 +254,39 @@ impl Api {
             parameters: &found.parameters,
             query: ask.query,
             body,
-            language,
+            headers: (&ask.headers, &HEARD),
         })
     }
 
-    /// Stands for a caller where callers are told apart; nothing secret is in it. Nobody has none.
-    pub(in crate::gateway) fn name(&self, caller: &Caller) -> Option<String> {
+    /// Stands for a caller where callers are told apart; nothing secret is in it. Strangers have none: nobody, and whoever brings
+    /// a token that the service has not accepted yet.
+    pub(in crate::gateway) fn name(&self, tenant: &TenantId, caller: &Caller) -> Option<Arc<str>> {
         match caller {
-            Caller::Person(user) => Some(user.principal.key()),
-            Caller::Key(key) => Some(key.id.clone()),
-            Caller::Token(token) => Some(hex(&self.fingerprint(token))),
+            Caller::Person(user) => Some(user.user_key()),
+            Caller::Key(key) => Some(key.id.as_str().into()),
+            Caller::Token(token) => {
+                let fingerprint = self.fingerprint(token);
+                self.pace.proven.is_known(tenant, &fingerprint).then(|| hex(&fingerprint).into())
+            }
             Caller::Nobody => None,
         }
     }
 
     fn fingerprint(&self, token: &Secret) -> [u8; 32] {
         keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::domain::forwarding;
+
+    #[test]
+    fn what_passes_is_kept_from_the_service_or_tells_questions_apart() {
+        for name in &forwarding::REQUEST {
+            let places = [OWN.contains(name), HEARD.contains(name), *name == header::RANGE];
+            assert_eq!(places.into_iter().filter(|is_there| *is_there).count(), 1, "{name}");
+        }
     }
 }

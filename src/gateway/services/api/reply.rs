@@ -105,4 +105,5 @@ impl Reply {
     }
 }
 
-const TOO_LARGE: &str = "The answer of the scanning service is larger than allowed.";
+/// Of an answer that is too large to be kept.
+pub(super) const TOO_LARGE: &str = "The answer of the scanning service is larger than allowed.";

@@ -11,11 +11,11 @@ use tokio::time::sleep;
 use super::caller::Means;
 use super::reply::Reply;
 use super::{Api, Ask, Caller};
-use crate::gateway::domain::route_table::{Repeat, Under, Verb};
+use crate::gateway::domain::route_table::{OpenTo, Repeat, Under, Verb};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::credentials::Credentials;
 use crate::gateway::services::error::{Error, NOT_BELIEVED};
-use crate::gateway::services::pace::{Pace, Place, is_trouble};
+use crate::gateway::services::pace::{Pace, Pass, Place, Who, is_trouble};
 use crate::gateway::upstream::proxy::{Answer, Outgoing, Proxy, Target};
 use crate::gateway::upstream::{Credential, UpstreamError};
 
@@ -25,10 +25,18 @@ const KEYS_NOT_BELIEVED: &str = "The scanning service does not accept the server
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const REQUEST_ID: header::HeaderName = header::HeaderName::from_static("x-request-id");
 
+/// An answer, and whether it says that the service fails.
+type Outcome = Result<(Answer, bool), Error>;
+
 /// Everything a call needs to be made. Owns it all: it may go on when its caller has an answer already.
 pub(super) struct Call {
     tenant: TenantId,
     caller: Caller,
+    who: Who,
+    /// Everybody is answered: that says nothing about the credential.
+    is_open: bool,
+    /// What stands for the caller's token, where it is one.
+    token: Option<[u8; 32]>,
     means: Vec<Means>,
     source: Credentials,
     pace: Pace,
@@ -51,6 +59,9 @@ impl Call {
         Ok(Self {
             tenant: ask.tenant.clone(),
             caller: ask.caller.clone(),
+            who: if ask.name.is_some() { Who::Member } else { Who::Stranger },
+            is_open: found.route.open_to == OpenTo::Everybody,
+            token: if let Caller::Token(token) = &ask.caller { Some(api.fingerprint(token)) } else { None },
             means,
             source: api.credentials.clone(),
             pace: api.pace.clone(),
@@ -67,13 +78,24 @@ impl Call {
         })
     }
 
-    /// Sends what can be sent once. After 401 the token is renewed for the next try, which the sender has to make.
+    /// Sends what can be sent once. After 401 the next try, which the sender has to make, is made with another credential.
     pub(super) async fn once(self, proxy: &Proxy, body: Outgoing) -> Result<Reply, Error> {
         let place = self.place().await?;
         let Some(means) = self.means.first() else { return Err(Error::SignIn) };
-        let answer = self.send(proxy, means, body).await?;
-        if answer.status == StatusCode::UNAUTHORIZED && self.renewed(means).await?.is_some() {
-            return Err(Error::Resend);
+        let pass = self.pass()?;
+        let outcome = self.send(proxy, means, body).await;
+        judge(pass, &outcome);
+        let (answer, _) = outcome?;
+        self.note(means, answer.status);
+        if answer.status == StatusCode::UNAUTHORIZED {
+            match &means.credential {
+                Credential::ServerKey(_) if self.means.iter().any(|other| !self.is_refused(other)) => {
+                    return Err(Error::OtherKey);
+                }
+                Credential::ServerKey(_) => return Err(Error::Unusable(KEYS_NOT_BELIEVED)),
+                _ if Box::pin(self.renewed(means)).await?.is_some() => return Err(Error::Resend),
+                _ => {}
+            }
         }
         Ok(Reply::of(answer, place))
     }
@@ -83,42 +105,60 @@ impl Call {
         let place = self.place().await?;
         let mut all = self.means.iter();
         let Some(first) = all.next() else { return Err(Error::SignIn) };
-        let answer = self.tried(proxy, first, body.as_ref()).await?;
-        if answer.status != StatusCode::UNAUTHORIZED {
-            return Ok(Reply::of(answer, place));
+        let pass = self.pass()?;
+        let mut outcome = self.tried(proxy, first, body.as_ref(), &pass).await;
+        if let Ok((answer, _)) = &outcome {
+            self.note(first, answer.status);
+            if answer.status == StatusCode::UNAUTHORIZED {
+                // In a box: a call that is believed at once does not carry the room for this.
+                outcome = Box::pin(self.again(proxy, (first, all.next()), (body.as_ref(), &pass), outcome)).await;
+            }
         }
-        let other = match all.next() {
+        judge(pass, &outcome);
+        outcome.map(|(answer, _)| Reply::of(answer, place))
+    }
+
+    /// Once more, with another credential than the one that was refused.
+    async fn again(
+        &self,
+        proxy: &Proxy,
+        (first, next): (&Means, Option<&Means>),
+        (body, pass): (Option<&Bytes>, &Pass),
+        refused: Outcome,
+    ) -> Outcome {
+        let other = match next {
             Some(other) => Some(other.clone()),
             None => self.renewed(first).await?,
         };
         let Some(other) = other else {
             return match first.credential {
                 Credential::ServerKey(_) => Err(Error::Unusable(KEYS_NOT_BELIEVED)),
-                _ => Ok(Reply::of(answer, place)),
+                _ => refused,
             };
         };
-        drop(answer);
-        let answer = self.tried(proxy, &other, body.as_ref()).await?;
-        if answer.status == StatusCode::UNAUTHORIZED {
+        drop(refused);
+        let heard = self.tried(proxy, &other, body, pass).await?;
+        self.note(&other, heard.0.status);
+        if heard.0.status == StatusCode::UNAUTHORIZED {
             let words = if self.caller.is_person() { NOT_BELIEVED } else { KEYS_NOT_BELIEVED };
             return Err(Error::Unusable(words));
         }
-        Ok(Reply::of(answer, place))
+        Ok(heard)
     }
 
     /// Sends a request, again where the table allows that, where it may help, and where not too many do so at once (WIRE reading
     /// rule 10).
-    async fn tried(&self, proxy: &Proxy, means: &Means, body: Option<&Bytes>) -> Result<Answer, Error> {
+    async fn tried(&self, proxy: &Proxy, means: &Means, body: Option<&Bytes>, pass: &Pass) -> Outcome {
         let (mut left, mut wait) = (self.retries, FIRST_WAIT);
         loop {
             let outgoing = body.map_or(Outgoing::Nothing, |bytes| Outgoing::Whole(Some(bytes.clone())));
             let outcome = self.send(proxy, means, outgoing).await;
             let may_help = match &outcome {
-                Ok(answer) => matches!(answer.status.as_u16(), 502..=504),
-                Err(Error::Upstream(error)) => error.is_unreachable(),
+                Ok((_, trouble)) => *trouble,
+                Err(Error::Upstream(error)) => error.is_unconnected(),
                 Err(_) => false,
             };
-            if left == 0 || !may_help || !self.pace.budget.may_retry(&self.tenant) {
+            if left == 0 || !may_help || !pass.may_retry() || !self.pace.budget.may_retry(&self.tenant) {
                 return outcome;
             }
             drop(outcome);
@@ -128,25 +168,42 @@ impl Call {
         }
     }
 
-    /// One try, past the breaker.
-    async fn send(&self, proxy: &Proxy, means: &Means, body: Outgoing) -> Result<Answer, Error> {
-        let pass = self.pace.breakers.pass(&self.tenant).map_err(later)?;
+    /// One try: what was answered, and whether that says that the service fails.
+    async fn send(&self, proxy: &Proxy, means: &Means, body: Outgoing) -> Outcome {
         if let Some(id) = &means.key {
             self.source.count_use(&self.tenant, id);
         }
-        let answer = proxy.send(&self.target, self.head(&means.credential)?, body).await;
-        match &answer {
-            Ok(answer) => pass.done(!is_trouble(answer.status)),
-            // A sender who stopped says nothing about the service.
-            Err(error) if error.is_of_the_sender() => drop(pass),
-            Err(_) => pass.done(false),
-        }
-        Ok(answer?)
+        let mut answer = proxy.send(&self.target, self.head(&means.credential)?, body).await?;
+        let trouble = is_trouble(answer.status) && !answer.is_about_the_subscription().await?;
+        Ok((answer, trouble))
+    }
+
+    /// Past the breaker; once for a call.
+    fn pass(&self) -> Result<Pass, Error> {
+        self.pace.breakers.pass(&self.tenant).map_err(later)
     }
 
     async fn place(&self) -> Result<Place, Error> {
         self.pace.budget.asked(&self.tenant);
-        self.pace.gate.enter(&self.tenant).await.map_err(later)
+        self.pace.gate.enter(&self.tenant, self.who).await.map_err(later)
+    }
+
+    /// Remembers what the service says of a credential.
+    fn note(&self, means: &Means, status: StatusCode) {
+        let refused = status == StatusCode::UNAUTHORIZED;
+        if self.is_open || !(refused || status.is_success()) {
+            return;
+        }
+        if let Some(id) = means.key.as_ref().filter(|_| refused) {
+            self.pace.refused.note(&self.tenant, id);
+        }
+        if let Some(token) = self.token {
+            self.pace.proven.note(&self.tenant, token, !refused);
+        }
+    }
+
+    fn is_refused(&self, means: &Means) -> bool {
+        means.key.as_ref().is_some_and(|id| self.pace.refused.since(&self.tenant, id).is_some())
     }
 
     /// Another token of the person than the one that was refused.
@@ -167,6 +224,17 @@ impl Call {
         head.headers.clone_from(&self.headers);
         credential.write(&mut head.headers)?;
         Ok(head)
+    }
+}
+
+/// Tells the breaker how a call ended; nothing where that says nothing about the service.
+fn judge(pass: Pass, outcome: &Outcome) {
+    match outcome {
+        Ok((_, trouble)) => pass.done(!trouble),
+        Err(Error::Upstream(error)) if error.is_failure_of_the_service() => pass.done(false),
+        // It answered, only not so that it is of use.
+        Err(Error::Unusable(_)) => pass.done(true),
+        Err(_) => drop(pass),
     }
 }
 

@@ -1,9 +1,11 @@
 //! Uploads that pass: counted, and their file hashed where the caller said what it hashes to. Of a file that is another one
-//! the end is never sent, so that the service keeps nothing of it.
+//! the end is never sent, so that the service keeps nothing of it. Where it is hashed, the form must be one that nobody can read in
+//! two ways (`part`): otherwise the service could take other bytes for the file than those that were hashed.
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 
+use super::part::{Part, read};
 use crate::platform::digest::Running;
 
 /// Why an upload was cut.
@@ -13,8 +15,12 @@ pub(in crate::gateway) enum Cut {
     TooLarge,
     #[error("the file is not the one that was announced")]
     Changed,
+    /// Or one that could be read in two ways, has not one file, or no end.
     #[error("the body is no multipart form that can be read")]
     Unreadable,
+    /// What the call hangs on ended; words for its caller.
+    #[error("the session or the key of the sender ended")]
+    Ended(&'static str),
     /// The sender went away or was silent for too long.
     #[error("the sender stopped")]
     Stopped,
@@ -24,7 +30,8 @@ pub(in crate::gateway) enum Cut {
 const LONGEST_HEAD: usize = 16 * 1024;
 
 /// Passes chunks on unchanged. `most` bytes at most; with `expected`, the boundary after a file that hashes to something
-/// else is not passed on and the stream ends with [`Cut::Changed`].
+/// else is not passed on and the stream ends with [`Cut::Changed`]. Each chunk then waits for the next one, so that the last
+/// passes only when it ends a form that is whole.
 pub(in crate::gateway) fn checked<S>(
     body: S,
     most: u64,
@@ -35,24 +42,51 @@ where
     S: Stream<Item = Result<Bytes, Cut>> + 'static,
 {
     let form = expected.map(|(boundary, sha256)| Form::new(&boundary, &sha256));
-    let state = Some((Box::pin(body), most, form, cut));
+    let state = Some((Box::pin(body), Passing { left: most, form, held: None }, cut));
     futures_util::stream::unfold(state, |state| async move {
-        let (mut body, left, mut form, cut) = state?;
-        let piece = match body.next().await? {
-            Ok(chunk) => match left.checked_sub(chunk.len() as u64) {
-                None => Err(Cut::TooLarge),
-                Some(left) => form.as_mut().map_or(Ok(()), |form| form.read(&chunk)).map(|()| (chunk, left)),
-            },
-            Err(stopped) => Err(stopped),
-        };
-        Some(match piece {
-            Ok((chunk, left)) => (Ok(chunk), Some((body, left, form, cut))),
-            Err(reason) => {
-                cut(reason);
-                (Err(reason), None)
+        let (mut body, mut passing, cut) = state?;
+        loop {
+            let Some(piece) = body.next().await else {
+                let last = passing.end().inspect_err(|reason| cut(*reason)).transpose()?;
+                return Some((last, None));
+            };
+            match piece.and_then(|chunk| passing.pass(chunk)) {
+                Ok(None) => {}
+                Ok(Some(chunk)) => return Some((Ok(chunk), Some((body, passing, cut)))),
+                Err(reason) => {
+                    cut(reason);
+                    return Some((Err(reason), None));
+                }
             }
-        })
+        }
     })
+}
+
+/// A body on its way.
+struct Passing {
+    /// Bytes that may still come.
+    left: u64,
+    form: Option<Form>,
+    /// What was read and waits for more.
+    held: Option<Bytes>,
+}
+
+impl Passing {
+    /// What passes when `chunk` has come.
+    fn pass(&mut self, chunk: Bytes) -> Result<Option<Bytes>, Cut> {
+        self.left = self.left.checked_sub(chunk.len() as u64).ok_or(Cut::TooLarge)?;
+        let Some(form) = &mut self.form else { return Ok(Some(chunk)) };
+        form.read(&chunk)?;
+        Ok(self.held.replace(chunk))
+    }
+
+    /// What passes when all has come.
+    fn end(&mut self) -> Result<Option<Bytes>, Cut> {
+        if self.form.as_ref().is_some_and(|form| !form.is_whole()) {
+            return Err(Cut::Unreadable);
+        }
+        Ok(self.held.take())
+    }
 }
 
 /// Finds the file in a multipart form (RFC 2046, 5.1.1) as it passes.
@@ -61,6 +95,8 @@ struct Form {
     fence: Vec<u8>,
     expected: String,
     at: At,
+    /// A file was there: there may be no other.
+    had_file: bool,
     /// Bytes that may be the beginning of a fence, or a part's headers.
     carry: Vec<u8>,
     hash: Option<Running>,
@@ -68,7 +104,9 @@ struct Form {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// Inside something that is no file: the preamble, another field.
+    /// At the very beginning, where a fence has to stand.
+    Start,
+    /// Inside another field.
     Other,
     /// Behind a fence: a line break or the end of the form follows.
     Fence,
@@ -82,7 +120,13 @@ impl Form {
     fn new(boundary: &str, expected: &str) -> Self {
         let fence = format!("\r\n--{boundary}").into_bytes();
         // The first fence stands at the very beginning, without the line break before it.
-        Self { fence, expected: expected.to_ascii_lowercase(), at: At::Other, carry: b"\r\n".to_vec(), hash: None }
+        let (carry, expected) = (b"\r\n".to_vec(), expected.to_ascii_lowercase());
+        Self { fence, expected, at: At::Start, had_file: false, carry, hash: None }
+    }
+
+    /// Whether it has its one file and its end.
+    fn is_whole(&self) -> bool {
+        self.had_file && self.at == At::End
     }
 
     fn read(&mut self, chunk: &[u8]) -> Result<(), Cut> {
@@ -99,7 +143,9 @@ impl Form {
     fn step<'d>(&mut self, data: &'d [u8]) -> Result<Option<&'d [u8]>, Cut> {
         match self.at {
             At::End => Ok(None),
-            At::Other | At::File => Ok(self.content(data)?),
+            At::Start => self.start(data),
+            At::Other => self.field(data),
+            At::File => self.content(data),
             At::Fence => match data {
                 [b'\r', b'\n', behind @ ..] => {
                     self.at = At::Head;
@@ -125,20 +171,46 @@ impl Form {
         let Some((end, behind)) = found.filter(|(_, behind)| *behind <= LONGEST_HEAD) else {
             return if data.len() >= LONGEST_HEAD { Err(Cut::Unreadable) } else { Ok(self.wait(data)) };
         };
-        let head = String::from_utf8_lossy(data.get(..end).unwrap_or_default()).to_ascii_lowercase();
-        let is_file = head.lines().any(|line| {
-            line.starts_with("content-disposition:")
-                && line.split(';').any(|part| matches!(part.trim(), "name=\"file\"" | "name=file"))
-        });
-        self.hash = is_file.then(Running::default);
-        self.at = if is_file { At::File } else { At::Other };
+        match read(data.get(..end).unwrap_or_default()) {
+            Some(Part::File) if !self.had_file => {
+                (self.at, self.had_file, self.hash) = (At::File, true, Some(Running::default()));
+            }
+            Some(Part::Other) => self.at = At::Other,
+            Some(Part::File) | None => return Err(Cut::Unreadable),
+        }
         Ok(data.get(behind..))
+    }
+
+    /// Before the first fence there is nothing: others could find parts in it.
+    fn start<'d>(&mut self, data: &'d [u8]) -> Result<Option<&'d [u8]>, Cut> {
+        match data.strip_prefix(self.fence.as_slice()) {
+            Some(behind) => {
+                self.at = At::Fence;
+                Ok(Some(behind))
+            }
+            None if self.fence.starts_with(data) => Ok(self.wait(data)),
+            None => Err(Cut::Unreadable),
+        }
+    }
+
+    /// A field holds no fence behind other line breaks than ours, which others could read as one.
+    fn field<'d>(&mut self, data: &'d [u8]) -> Result<Option<&'d [u8]>, Cut> {
+        let (line_break, fence) = self.fence.split_at(2);
+        let Some(at) = find(data, fence) else {
+            let (_, unsure) = data.split_at(data.len().saturating_sub(self.fence.len() - 1));
+            return Ok(self.wait(unsure));
+        };
+        if !data.get(..at).is_some_and(|before| before.ends_with(line_break)) {
+            return Err(Cut::Unreadable);
+        }
+        self.at = At::Fence;
+        Ok(data.get(at + fence.len()..))
     }
 
     fn content<'d>(&mut self, data: &'d [u8]) -> Result<Option<&'d [u8]>, Cut> {
         if let Some(at) = find(data, &self.fence) {
             self.hash(data.get(..at).unwrap_or_default());
-            if self.at == At::File && self.hash.take().is_some_and(|hash| hash.finish() != self.expected) {
+            if self.hash.take().is_some_and(|hash| hash.finish() != self.expected) {
                 return Err(Cut::Changed);
             }
             self.at = At::Fence;
@@ -151,7 +223,7 @@ impl Form {
     }
 
     fn hash(&mut self, bytes: &[u8]) {
-        if let (At::File, Some(hash)) = (self.at, &mut self.hash) {
+        if let Some(hash) = &mut self.hash {
             hash.update(bytes);
         }
     }
@@ -241,6 +313,28 @@ mod tests {
         assert_eq!(all.len(), 3);
         assert_eq!(all[2], Err(Cut::TooLarge));
         assert_eq!(pass(b"--b0garbage", 4, "x").await.1, Some(Cut::Unreadable));
+        let (file, right) = (b"bytes".as_slice(), hex(&sha256(b"bytes")));
+        let good = form(&[("note", b"--b"), ("file", file)]);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let head = "Content-Disposition: form-data; name=\"file\"\r\n\r\n";
+        for bad in [
+            String::new(),
+            text(&form(&[("note", b"x")])),
+            text(&form(&[("file", file), ("FILE", b"other")])),
+            text(good.strip_suffix(b"--\r\n").unwrap()),
+            text(good.strip_suffix(b"\r\n--b0--\r\n").unwrap()),
+            format!("\r\n{}", text(&good)),
+            format!("--b0\n{head}evil\r\n{}", text(&good)),
+            text(&form(&[("note", format!("x\n--b0\n{head}evil").as_bytes()), ("file", file)])),
+            text(&good).replacen("name=\"note\"", "name = \"file\"", 1),
+        ] {
+            for piece in [1, 7, 1000] {
+                let (passed, cut) = pass(bad.as_bytes(), piece, &right).await;
+                assert_eq!(cut, Some(Cut::Unreadable), "{bad}");
+                assert!(bad.is_empty() || passed.len() < bad.len(), "{bad}");
+            }
+        }
+        assert_eq!(pass(&good, 7, &right).await, (good.clone(), None));
         let endless = [b"--b0\r\n".as_slice(), &vec![b'x'; LONGEST_HEAD + 64]].concat();
         assert_eq!(pass(&endless, 1000, "x").await.1, Some(Cut::Unreadable));
     }

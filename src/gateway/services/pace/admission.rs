@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -18,6 +18,8 @@ use super::shelves::{Shelves, lock};
 use crate::config::gateway::Rate as Settings;
 use crate::gateway::domain::network;
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::tenant_policy::tightened;
+use crate::gateway::policies::Policies;
 use crate::gateway::store::{Key, Store};
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -81,12 +83,39 @@ struct Inner {
     clock: Clock,
     store: Store,
     books: HashMap<TenantId, Book>,
+    /// Where a tenant says that it wants less; none: all is as the settings say.
+    policies: Option<Policies>,
+}
+
+/// What holds in a tenant, with what callers are told of it.
+#[derive(Debug)]
+struct Bounds {
+    /// Of the tenant's policy.
+    version: u64,
+    rate: Settings,
     /// For members, and for callers without a credential.
-    policies: [Option<HeaderValue>; 2],
+    told: [Option<HeaderValue>; 2],
+}
+
+impl Bounds {
+    fn new(version: u64, rate: Settings) -> Self {
+        Self { version, rate, told: [policy(&rate, true), policy(&rate, false)] }
+    }
+}
+
+/// A call that its network may make.
+#[must_use = "say who calls"]
+pub(in crate::gateway) struct Arrived<'b> {
+    book: Option<(&'b Book, Arc<Bounds>)>,
+    network: u128,
+    now: Moment,
+    /// What is left for the network.
+    least: Option<(By, u64)>,
 }
 
 /// The allowances of one tenant.
 struct Book {
+    bounds: RwLock<Arc<Bounds>>,
     /// All members together.
     members: Mutex<Used>,
     /// All callers without a credential together.
@@ -99,12 +128,13 @@ impl Admission {
     /// Nobody has called yet. Counts are shared in the background until `shutdown`.
     pub(in crate::gateway) fn new(
         tenants: impl IntoIterator<Item = TenantId>,
-        settings: Settings,
+        (settings, policies): (Settings, Option<Policies>),
         (store, clock): (Store, Clock),
         shutdown: &Shutdown,
     ) -> Self {
         let shares = store.is_shared();
         let book = || Book {
+            bounds: RwLock::new(Arc::new(Bounds::new(0, settings))),
             members: Mutex::default(),
             strangers: Mutex::default(),
             callers: Shelves::new(settings.tracked, shares),
@@ -116,7 +146,7 @@ impl Admission {
             clock,
             store,
             books: tenants.into_iter().map(|tenant| (tenant, book())).collect(),
-            policies: [policy(&settings, true), policy(&settings, false)],
+            policies,
         }));
         let (sharing, end) = (this.clone(), shutdown.clone());
         shutdown.spawn(async move {
@@ -128,25 +158,41 @@ impl Admission {
         this
     }
 
-    /// Takes a call of `caller` (a user or key of the tenant, by an id of its own; `None`: without a credential) from `address`,
-    /// or says when to come back. A call that is refused by one allowance uses up none of the others.
-    pub(in crate::gateway) fn admit(&self, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> Verdict {
-        let Some(book) = self.0.books.get(tenant) else { return Verdict::Admitted(Quota::default()) };
-        let (settings, now) = (&self.0.settings, Moment::at(self.0.clock.now(), self.0.window));
-        let network = network::block(address);
+    /// Takes a call from `address`, before anybody is asked who calls: a network that calls too often costs no look-up.
+    ///
+    /// # Errors
+    /// Says when to come back.
+    pub(in crate::gateway) fn arrive(&self, tenant: &TenantId, address: IpAddr) -> Result<Arrived<'_>, (Quota, Duration)> {
+        let (now, network) = (Moment::at(self.0.clock.now(), self.0.window), network::block(address));
+        let book = self.0.books.get(tenant).map(|book| (book, self.bounds(tenant, book)));
         let mut least = None;
-        if settings.per_network > 0 {
-            match book.networks.with(&network, |used| used.take(settings.per_network, now)) {
+        if let Some((book, bounds)) = book.as_ref().filter(|(_, bounds)| bounds.rate.per_network > 0) {
+            match book.networks.with(&network, |used| used.take(bounds.rate.per_network, now)) {
                 Ok(left) => nearer(&mut least, By::Network, left),
-                Err(wait) => return self.refused(By::Network, (caller, now), wait),
+                Err(wait) => return Err((refused(By::Network, (bounds, None, now)), wait)),
             }
         }
+        Ok(Arrived { book, network, now, least })
+    }
+
+    /// Takes what has arrived from `caller` (a user or key of the tenant, by an id of its own; `None`: without a credential that is
+    /// known), or says when to come back. A call that is refused by one allowance uses up none of the others.
+    pub(in crate::gateway) fn admit(arrived: Arrived<'_>, caller: Option<&str>) -> Verdict {
+        let Arrived { book: Some((book, bounds)), network, now, mut least } = arrived else {
+            return Verdict::Admitted(Quota::default());
+        };
+        let settings = &bounds.rate;
+        let give_back = || {
+            if settings.per_network > 0 {
+                book.networks.with(&network, Used::give_back);
+            }
+        };
         if let Some(caller) = caller.filter(|_| settings.per_caller > 0) {
             match book.callers.with(caller, |used| used.take(settings.per_caller, now)) {
                 Ok(left) => nearer(&mut least, By::Caller, left),
-                Err(wait) => {
-                    book.networks.with(&network, Used::give_back);
-                    return self.refused(By::Caller, (Some(caller), now), wait);
+                Err(retry_after) => {
+                    give_back();
+                    return Verdict::Refused { quota: refused(By::Caller, (&bounds, Some(caller), now)), retry_after };
                 }
             }
         }
@@ -155,28 +201,33 @@ impl Admission {
             let outcome = lock(together).take(settings.per_tenant, now);
             match outcome {
                 Ok(left) => nearer(&mut least, By::Tenant, left),
-                Err(wait) => {
-                    book.networks.with(&network, Used::give_back);
-                    if let Some(caller) = caller {
+                Err(retry_after) => {
+                    give_back();
+                    if let Some(caller) = caller.filter(|_| settings.per_caller > 0) {
                         book.callers.with(caller, Used::give_back);
                     }
-                    return self.refused(By::Tenant, (caller, now), wait);
+                    return Verdict::Refused { quota: refused(By::Tenant, (&bounds, caller, now)), retry_after };
                 }
             }
         }
-        Verdict::Admitted(self.quota(least, (caller, now)))
+        Verdict::Admitted(quota(least, (&bounds, caller, now)))
     }
 
-    fn refused(&self, by: By, asked: (Option<&str>, Moment), wait: Duration) -> Verdict {
-        counter!("cardea_api_refused_total", "reason" => by.as_str()).increment(1);
-        Verdict::Refused { quota: self.quota(Some((by, 0)), asked), retry_after: wait }
-    }
-
-    fn quota(&self, nearest: Option<(By, u64)>, (caller, now): (Option<&str>, Moment)) -> Quota {
-        let [members, strangers] = &self.0.policies;
-        let left = now.left().as_millis().div_ceil(1000);
-        let state = nearest.and_then(|(by, rest)| HeaderValue::try_from(format!("\"{}\";r={rest};t={left}", by.as_str())).ok());
-        Quota { policy: if caller.is_some() { members.clone() } else { strangers.clone() }, state }
+    /// What holds in a tenant now: of the settings and its own policy the narrower.
+    fn bounds(&self, tenant: &TenantId, book: &Book) -> Arc<Bounds> {
+        let known = Arc::clone(&book.bounds.read().unwrap_or_else(PoisonError::into_inner));
+        let held = self.0.policies.as_ref().and_then(|policies| policies.last(tenant));
+        let Some(held) = held.filter(|held| held.version != known.version) else { return known };
+        let (limits, given) = (held.policy.limits, self.0.settings);
+        let rate = Settings {
+            per_tenant: tightened(limits.calls_of_tenant, given.per_tenant),
+            per_caller: tightened(limits.calls_of_caller, given.per_caller),
+            per_network: tightened(limits.calls_of_network, given.per_network),
+            ..given
+        };
+        let bounds = Arc::new(Bounds::new(held.version, rate));
+        *book.bounds.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&bounds);
+        bounds
     }
 
     async fn go_on_sharing(&self) {
@@ -221,6 +272,18 @@ impl Admission {
             book.arrived(&due, total);
         }
     }
+}
+
+fn refused(by: By, asked: (&Bounds, Option<&str>, Moment)) -> Quota {
+    counter!("cardea_api_refused_total", "reason" => by.as_str()).increment(1);
+    quota(Some((by, 0)), asked)
+}
+
+fn quota(nearest: Option<(By, u64)>, (bounds, caller, now): (&Bounds, Option<&str>, Moment)) -> Quota {
+    let [members, strangers] = &bounds.told;
+    let left = now.left().as_millis().div_ceil(1000);
+    let state = nearest.and_then(|(by, rest)| HeaderValue::try_from(format!("\"{}\";r={rest};t={left}", by.as_str())).ok());
+    Quota { policy: if caller.is_some() { members.clone() } else { strangers.clone() }, state }
 }
 
 /// Notes an allowance when less of it is left than of those before.
@@ -305,12 +368,19 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
     fn admission(bench: &Bench, settings: Settings) -> Admission {
-        Admission::new([acme(), globex()], settings, (bench.store.clone(), bench.clock.clone()), &bench.shutdown)
+        Admission::new([acme(), globex()], (settings, None), (bench.store.clone(), bench.clock.clone()), &bench.shutdown)
+    }
+
+    fn ask(admission: &Admission, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> Verdict {
+        match admission.arrive(tenant, address) {
+            Ok(arrived) => Admission::admit(arrived, caller),
+            Err((quota, retry_after)) => Verdict::Refused { quota, retry_after },
+        }
     }
 
     /// How many of a hundred calls are taken.
     fn taken(admission: &Admission, tenant: &TenantId, caller: Option<&str>, address: IpAddr) -> usize {
-        let admitted = |_: &i32| matches!(admission.admit(tenant, caller, address), Verdict::Admitted(_));
+        let admitted = |_: &i32| matches!(ask(admission, tenant, caller, address), Verdict::Admitted(_));
         (0..100).filter(admitted).count()
     }
 
@@ -340,6 +410,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_tenant_that_wants_less_gets_less_and_never_more() {
+        let bench = Bench::file();
+        let policies = crate::gateway::policies::tests::with_calls_of_caller(&bench, (acme(), 5));
+        let settings = Settings { per_caller: 5, ..SETTINGS };
+        let shared = (bench.store.clone(), bench.clock.clone());
+        let admission = Admission::new([acme(), globex()], (settings, Some(policies.clone())), shared, &bench.shutdown);
+        assert_eq!(taken(&admission, &acme(), Some("user:alice"), HERE), 5, "nothing was saved yet");
+        bench.clock.advance(Duration::from_mins(2));
+        crate::gateway::policies::tests::save(&policies, &acme(), |policy| policy.limits.calls_of_caller = 3).await;
+        assert_eq!(taken(&admission, &acme(), Some("user:alice"), HERE), 3);
+        assert_eq!(taken(&admission, &globex(), Some("user:carol"), HERE), 5);
+        crate::gateway::policies::tests::save(&policies, &acme(), |policy| policy.limits.calls_of_caller = 50).await;
+        assert_eq!(taken(&admission, &acme(), Some("user:bob"), HERE), 5);
+    }
+
+    #[tokio::test]
     async fn a_network_is_an_ipv4_address_or_an_ipv6_64() {
         let bench = Bench::file();
         let admission = admission(&bench, Settings { per_network: 5, ..SETTINGS });
@@ -358,20 +444,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn those_of_unknown_address_share_one_allowance_and_take_nobodys() {
+        let bench = Bench::file();
+        let admission = admission(&bench, Settings { per_network: 5, ..SETTINGS });
+        assert_eq!(taken(&admission, &acme(), Some("a"), network::UNKNOWN), 5);
+        assert_eq!(taken(&admission, &acme(), Some("b"), "0.0.0.0".parse().unwrap()), 0);
+        assert_eq!(taken(&admission, &acme(), Some("a"), HERE), 5);
+        assert_eq!(taken(&admission, &acme(), Some("a"), "::1".parse().unwrap()), 5);
+    }
+
+    #[tokio::test]
     async fn callers_are_told_what_is_nearest_to_its_end_and_when_to_come_back() {
         let bench = Bench::file();
         // The clock of the bench stands at 1,700,000,000, 20 seconds into a minute.
         let admission = admission(&bench, Settings { per_caller: 2, per_network: 50, per_tenant: 100, ..SETTINGS });
         let policy = "ratelimit-policy: \"network\";q=50;w=60, \"caller\";q=2;w=60, \"tenant\";q=100;w=60".to_owned();
         let state = |text: &str| format!("ratelimit: {text}");
-        let ask = |caller| shown(admission.admit(&acme(), caller, HERE));
-        assert_eq!(ask(Some("a")), (vec![policy.clone(), state("\"caller\";r=1;t=40")], None));
-        assert_eq!(ask(Some("a")), (vec![policy.clone(), state("\"caller\";r=0;t=40")], None));
-        assert_eq!(ask(Some("a")), (vec![policy, state("\"caller\";r=0;t=40")], Some(70)), "half of a window after this one");
+        let told = |caller| shown(ask(&admission, &acme(), caller, HERE));
+        assert_eq!(told(Some("a")), (vec![policy.clone(), state("\"caller\";r=1;t=40")], None));
+        assert_eq!(told(Some("a")), (vec![policy.clone(), state("\"caller\";r=0;t=40")], None));
+        assert_eq!(told(Some("a")), (vec![policy, state("\"caller\";r=0;t=40")], Some(70)), "half of a window after this one");
         let policy = "ratelimit-policy: \"network\";q=50;w=60, \"tenant\";q=100;w=60".to_owned();
-        assert_eq!(ask(None), (vec![policy, state("\"network\";r=47;t=40")], None));
-        let nothing = Admission::new([acme()], SETTINGS, (bench.store.clone(), bench.clock.clone()), &bench.shutdown);
-        assert_eq!(shown(nothing.admit(&acme(), Some("a"), HERE)), (Vec::new(), None));
+        assert_eq!(told(None), (vec![policy, state("\"network\";r=47;t=40")], None));
+        let nothing = Admission::new([acme()], (SETTINGS, None), (bench.store.clone(), bench.clock.clone()), &bench.shutdown);
+        assert_eq!(shown(ask(&nothing, &acme(), Some("a"), HERE)), (Vec::new(), None));
     }
 
     #[tokio::test]
@@ -380,7 +476,7 @@ mod tests {
         let admission = admission(&bench, Settings { per_network: 1, tracked: 32, ..SETTINGS });
         let networks = (0..10_000_u128).map(|n| IpAddr::V6((n << 64).into()));
         let admitted =
-            networks.filter(|&address| matches!(admission.admit(&acme(), None, address), Verdict::Admitted(_))).count();
+            networks.filter(|&address| matches!(ask(&admission, &acme(), None, address), Verdict::Admitted(_))).count();
         assert!((32..=64).contains(&admitted), "{admitted}: those that are tracked, and one for all others of a shelf");
     }
 
@@ -389,17 +485,17 @@ mod tests {
         let bench = Bench::redis().await;
         let settings = Settings { per_caller: 100, per_tenant: 1000, per_network: 1000, ..SETTINGS };
         let replicas = [admission(&bench, settings), admission(&bench, settings)];
-        let ask = |replica: &Admission| matches!(replica.admit(&acme(), Some("user:alice"), HERE), Verdict::Admitted(_));
-        assert_eq!((0..60).filter(|_| ask(&replicas[0])).count(), 60);
+        let asks = |replica: &Admission| matches!(ask(replica, &acme(), Some("user:alice"), HERE), Verdict::Admitted(_));
+        assert_eq!((0..60).filter(|_| asks(&replicas[0])).count(), 60);
         let mut there = 0;
         until("a word of the other replica", async || {
-            there += usize::from(ask(&replicas[1]));
-            !ask(&replicas[1])
+            there += usize::from(asks(&replicas[1]));
+            !asks(&replicas[1])
         })
         .await;
         // What was taken before the word came is more than was left by a share interval at most.
         assert!(there <= 100, "{there}");
-        until("both to know", async || !ask(&replicas[0])).await;
+        until("both to know", async || !asks(&replicas[0])).await;
         let keys = bench.redis.as_ref().unwrap().command(&["KEYS", "*"]).await;
         let names = format!("{keys:?}");
         assert!(!names.contains("alice") && !names.contains("c0000201"), "{names}");
@@ -414,12 +510,12 @@ mod tests {
         assert_eq!(taken(&replicas[0], &acme(), Some("user:alice"), HERE), 60);
         assert_eq!(taken(&replicas[1], &acme(), Some("user:bob"), HERE), 60);
         bench.redis.as_mut().unwrap().resume().await;
-        let ask = |replica: &Admission| matches!(replica.admit(&acme(), Some("user:carol"), HERE), Verdict::Admitted(_));
+        let asks = |replica: &Admission| matches!(ask(replica, &acme(), Some("user:carol"), HERE), Verdict::Admitted(_));
         let mut asked = 0;
         until("a common count", async || {
             asked += 1;
-            ask(&replicas[asked % 2]);
-            !ask(&replicas[0]) && !ask(&replicas[1])
+            asks(&replicas[asked % 2]);
+            !asks(&replicas[0]) && !asks(&replicas[1])
         })
         .await;
         assert_eq!(taken(&replicas[0], &acme(), Some("user:alice"), HERE), 0, "what was counted alone still counts");
@@ -434,7 +530,7 @@ mod tests {
         let admission = admission(&bench, settings);
         let started = Instant::now();
         for _ in 0..1_000_000 {
-            std::hint::black_box(admission.admit(&acme(), Some("user:alice"), HERE));
+            std::hint::black_box(ask(&admission, &acme(), Some("user:alice"), HERE));
         }
         eprintln!("{:?} for each call", started.elapsed() / 1_000_000);
     }

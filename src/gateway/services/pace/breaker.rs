@@ -1,5 +1,6 @@
 //! Leaves the scanning service of one tenant alone for a while when it fails, so that callers do not wait for what will not
-//! come and the service can get up again. One call then tries; the others are told when to come back.
+//! come and the service can get up again. One call then tries; the others are told when to come back. What counts is how a call
+//! ended, not how often it was tried for it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,6 +97,13 @@ struct Begun {
 }
 
 impl Pass {
+    /// Whether the call may be tried once more: it is not the one that finds out, and the service was not left alone meanwhile.
+    pub(in crate::gateway) fn may_retry(&self) -> bool {
+        let Some(begun) = &self.of else { return true };
+        let circuit = begun.breakers.0.get(&begun.tenant);
+        !begun.is_try && circuit.is_none_or(|circuit| circuit.state().turn == begun.turn)
+    }
+
     /// The call has ended: with an answer that is no trouble ([`is_trouble`]), or with trouble.
     pub(in crate::gateway) fn done(mut self, good: bool) {
         if let Some(begun) = self.of.take()
@@ -306,6 +314,23 @@ mod tests {
         call(&breakers, true).unwrap();
         drop(breakers.pass(&tenant("acme")).unwrap());
         call(&breakers, true).unwrap();
+    }
+
+    #[test]
+    fn a_call_is_tried_again_while_the_service_is_called_and_never_to_find_out() {
+        let (breakers, clock) = breakers();
+        let before = breakers.pass(&tenant("acme")).unwrap();
+        assert!(before.may_retry());
+        for _ in 0..3 {
+            call(&breakers, false).unwrap();
+        }
+        assert!(!before.may_retry(), "it was left alone meanwhile");
+        before.done(false);
+        clock.advance(Duration::from_secs(1));
+        let tries = breakers.pass(&tenant("acme")).unwrap();
+        assert!(!tries.may_retry(), "one try is one try");
+        tries.done(true);
+        assert!(breakers.pass(&tenant("acme")).unwrap().may_retry());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How many calls of a tenant are at its scanning service at the same time. A few more wait for a moment; the others are told
-//! to come back, so that a slow service costs neither memory nor the callers of other tenants.
+//! to come back, so that a slow service costs neither memory nor the callers of other tenants. Strangers have places of their
+//! own: however many there are, members find theirs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,13 +22,28 @@ const COME_BACK: Duration = Duration::from_secs(1);
 pub(in crate::gateway) struct Gate(Arc<Inner>);
 
 struct Inner {
-    halls: HashMap<TenantId, Hall>,
+    halls: HashMap<TenantId, Halls>,
     settings: Settings,
+}
+
+/// Those of a tenant.
+struct Halls {
+    members: Hall,
+    strangers: Hall,
 }
 
 struct Hall {
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
+}
+
+/// Who wants a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Who {
+    /// A person or key of the tenant, or a token that its service has accepted.
+    Member,
+    /// Without a credential, or with one that nobody has vouched for.
+    Stranger,
 }
 
 /// A place at the service; free again when it is dropped. Whoever streams a body holds it until the body has ended.
@@ -39,14 +55,19 @@ pub(in crate::gateway) struct Place {
 impl Gate {
     /// All places are free.
     pub(in crate::gateway) fn new(tenants: impl IntoIterator<Item = TenantId>, settings: Settings) -> Self {
-        let hall = || Hall { places: Arc::new(Semaphore::new(settings.at_once)), waiting: AtomicUsize::new(0) };
-        let halls = tenants.into_iter().map(|tenant| (tenant, hall())).collect();
+        let hall = |places| Hall { places: Arc::new(Semaphore::new(places)), waiting: AtomicUsize::new(0) };
+        let halls = || Halls { members: hall(settings.at_once), strangers: hall(settings.strangers_at_once) };
+        let halls = tenants.into_iter().map(|tenant| (tenant, halls())).collect();
         Self(Arc::new(Inner { halls, settings }))
     }
 
     /// A place, at once or after a short wait, in the order of coming. `Err`: there is none, try again after this.
-    pub(in crate::gateway) async fn enter(&self, tenant: &TenantId) -> Result<Place, Duration> {
-        let Some(hall) = self.0.halls.get(tenant) else { return Ok(Place { _held: None }) };
+    pub(in crate::gateway) async fn enter(&self, tenant: &TenantId, who: Who) -> Result<Place, Duration> {
+        let Some(halls) = self.0.halls.get(tenant) else { return Ok(Place { _held: None }) };
+        let hall = match who {
+            Who::Member => &halls.members,
+            Who::Stranger => &halls.strangers,
+        };
         if let Ok(held) = Arc::clone(&hall.places).try_acquire_owned() {
             return Ok(Place { _held: Some(held) });
         }
@@ -56,7 +77,7 @@ impl Gate {
         };
         let _queue = Queue::join(hall, self.0.settings.waiting).ok_or_else(refused)?;
         let wait = Duration::from_millis(self.0.settings.wait_ms);
-        match timeout(wait, Arc::clone(&hall.places).acquire_owned()).await {
+        match Box::pin(timeout(wait, Arc::clone(&hall.places).acquire_owned())).await {
             Ok(Ok(held)) => Ok(Place { _held: Some(held) }),
             Ok(Err(_)) | Err(_) => Err(refused()),
         }
@@ -92,32 +113,45 @@ mod tests {
     }
 
     fn gate() -> Gate {
-        Gate::new([tenant("acme"), tenant("globex")], Settings { at_once: 2, waiting: 1, wait_ms: 50 })
+        Gate::new([tenant("acme"), tenant("globex")], Settings { at_once: 2, strangers_at_once: 1, waiting: 1, wait_ms: 50 })
     }
 
     #[tokio::test]
     async fn who_finds_no_place_waits_a_little_and_goes_in_when_one_is_free() {
         let (gate, acme) = (gate(), tenant("acme"));
-        let first = gate.enter(&acme).await.unwrap();
-        let _second = gate.enter(&acme).await.unwrap();
-        let mut third = pin!(gate.enter(&acme));
+        let first = gate.enter(&acme, Who::Member).await.unwrap();
+        let _second = gate.enter(&acme, Who::Member).await.unwrap();
+        let mut third = pin!(gate.enter(&acme, Who::Member));
         assert!(third.as_mut().now_or_never().is_none(), "it waits");
-        assert_eq!(gate.enter(&acme).await.unwrap_err(), COME_BACK, "the queue is full");
-        let _other = gate.enter(&tenant("globex")).await.expect("another tenant has places of its own");
+        assert_eq!(gate.enter(&acme, Who::Member).await.unwrap_err(), COME_BACK, "the queue is full");
+        let _other = gate.enter(&tenant("globex"), Who::Member).await.expect("another tenant has places of its own");
         drop(first);
         let _third = third.await.unwrap();
-        assert_eq!(gate.enter(&acme).await.unwrap_err(), COME_BACK, "the wait has an end");
+        assert_eq!(gate.enter(&acme, Who::Member).await.unwrap_err(), COME_BACK, "the wait has an end");
+    }
+
+    #[tokio::test]
+    async fn strangers_and_members_take_no_place_of_each_other() {
+        let (gate, acme) = (gate(), tenant("acme"));
+        let stranger = gate.enter(&acme, Who::Stranger).await.unwrap();
+        let mut waits = pin!(gate.enter(&acme, Who::Stranger));
+        assert!(waits.as_mut().now_or_never().is_none(), "there is one place for them");
+        assert_eq!(gate.enter(&acme, Who::Stranger).await.unwrap_err(), COME_BACK);
+        let members = (gate.enter(&acme, Who::Member).await.unwrap(), gate.enter(&acme, Who::Member).await.unwrap());
+        drop(stranger);
+        let _stranger = waits.await.expect("the members' places are no matter");
+        drop(members);
     }
 
     #[tokio::test]
     async fn who_goes_away_while_waiting_leaves_the_queue() {
         let (gate, acme) = (gate(), tenant("acme"));
-        let _places = (gate.enter(&acme).await.unwrap(), gate.enter(&acme).await.unwrap());
+        let _places = (gate.enter(&acme, Who::Member).await.unwrap(), gate.enter(&acme, Who::Member).await.unwrap());
         for _ in 0..10 {
-            assert!(gate.enter(&acme).now_or_never().is_none());
+            assert!(gate.enter(&acme, Who::Member).now_or_never().is_none());
         }
-        let mut waits = pin!(gate.enter(&acme));
+        let mut waits = pin!(gate.enter(&acme, Who::Member));
         assert!(waits.as_mut().now_or_never().is_none());
-        assert!(gate.enter(&acme).now_or_never().is_some(), "one may wait, and does");
+        assert!(gate.enter(&acme, Who::Member).now_or_never().is_some(), "one may wait, and does");
     }
 }

@@ -33,7 +33,7 @@ async fn no_secret_and_no_address_is_readable_at_rest(bench: Bench) {
     }
     let flows = Flows::new(bench.store.clone(), ring(&["k1"]), bench.clock.clone(), Duration::from_mins(10));
     for finished in [true, false] {
-        let begun = flows.begin(&acme(), None, ReturnTo::parse("/planted-target").unwrap()).await.unwrap();
+        let begun = flows.begin(&acme(), None, (ReturnTo::parse("/planted-target").unwrap(), false)).await.unwrap();
         if finished {
             flows.finish(&acme(), begun.state.expose(), Some(begun.binding.expose())).await.unwrap();
         }

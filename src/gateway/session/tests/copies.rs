@@ -110,7 +110,8 @@ async fn of_many_requests_that_change_the_role_one_gives_the_new_handle(bench: B
 }
 
 async fn the_oldest_of_too_many_sessions_ends(bench: Bench) {
-    let site = Site::with(&bench, Settings { per_user: [(acme(), 2)].into(), ..settings() }, ring(&["k1"]));
+    let policies = Some(crate::gateway::policies::tests::with_sessions_per_user(&bench, (acme(), 2)));
+    let site = Site::with(&bench, Settings { policies, ..settings() }, ring(&["k1"]));
     let mut cookies = Vec::new();
     for _ in 0..4 {
         cookies.push(site.sign_in(&acme(), "alice", None).await);

@@ -32,7 +32,7 @@ fn target(text: &str) -> ReturnTo {
 }
 
 async fn begin(flows: &Flows, binding: Option<&str>, to: &str) -> Begun {
-    flows.begin(&acme(), binding, target(to)).await.unwrap()
+    flows.begin(&acme(), binding, (target(to), false)).await.unwrap()
 }
 
 async fn finish(flows: &Flows, begun: &Begun) -> Callback {

@@ -1,6 +1,6 @@
 //! A small portal behind a socket, with a browser that knows no more than cookies.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -55,11 +55,12 @@ pub(super) fn settings() -> Settings {
         cookie: CookieSettings { name: COOKIE.to_owned(), secure: true },
         idle: IDLE,
         absolute: ABSOLUTE,
+        step_up: Duration::from_mins(15),
         extend_every: Duration::from_mins(1),
         copy_life: Duration::from_secs(1),
         copies: 1000,
         stream_check: Duration::from_secs(1),
-        per_user: BTreeMap::new(),
+        policies: None,
     }
 }
 
@@ -244,7 +245,7 @@ async fn sign_in(
         return HttpResponse::ServiceUnavailable().finish();
     }
     shared.logins.lock().unwrap().insert(subject.clone(), login.clone());
-    let signed_in = portal.sign_in(user(&tenant, &subject), login).unwrap();
+    let signed_in = portal.sign_in(user(&tenant, &subject), login, None).unwrap();
     HttpResponse::Ok().body(signed_in.csrf().to_owned())
 }
 

@@ -41,6 +41,7 @@ pub(super) fn identity(
     let one_of = |values: &[String]| roles.iter().any(|role| values.contains(role));
     let is_administrator = one_of(&settings.administrator_values);
     let is_admitted = is_administrator || settings.member_values.is_empty() || one_of(&settings.member_values);
+    let asked_at = proven.into_iter().chain([&claims]).find_map(|claims| keys::time(claims, "auth_time"));
     Ok(Identity {
         issuer: issuer.to_owned(),
         subject: subject.to_owned(),
@@ -49,6 +50,7 @@ pub(super) fn identity(
         is_administrator,
         is_admitted,
         origin: proven.and_then(origin),
+        asked_at,
         roles,
         raw: claims,
     })

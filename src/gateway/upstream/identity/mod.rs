@@ -25,6 +25,7 @@ use crate::platform::secret::Secret;
 
 use super::credential::Credential;
 use super::error::{Kind, UpstreamError};
+use super::presence::Presence;
 use super::transport::{Repeat, Transport};
 
 use assertion::ClientKey;
@@ -113,8 +114,10 @@ pub(crate) struct SignIn<'s> {
     pub challenge: &'s str,
     pub nonce: &'s str,
     pub redirect_uri: &'s str,
-    /// `prompt=login`: ask even if there is a session at the provider.
+    /// `prompt=login`: ask even if there is a session at the provider, and with OpenID Connect tell when that was (`max_age`).
     pub again: bool,
+    /// How old that may be.
+    pub max_age: Duration,
 }
 
 /// The identity provider of one tenant. Cheap to clone.
@@ -143,6 +146,15 @@ impl IdentityProvider {
         Ok(Self(Arc::new(Inner { settings, clock, transport, discovery, keys, key })))
     }
 
+    /// Whether the provider answers: its discovery document, or its userinfo for nobody where it has none.
+    pub(crate) async fn presence(&self) -> Presence {
+        let Inner { settings, transport, .. } = &*self.0;
+        let path = if settings.profile == Profile::Seed { "/oauth/userinfo" } else { "/.well-known/openid-configuration" };
+        let address = format!("{}{path}", settings.auth_url.trim_end_matches('/'));
+        let Ok(url) = Url::parse(&address) else { return Presence::Away };
+        Presence::of(&transport.answer(transport.request(Method::GET, url), Repeat::Never).await)
+    }
+
     async fn endpoints(&self) -> Result<Arc<Endpoints>, IdentityError> {
         self.0.discovery.endpoints(&self.0.settings, &self.0.clock, &self.0.transport).await
     }
@@ -165,6 +177,9 @@ impl IdentityProvider {
         }
         if ask.again {
             query.append_pair("prompt", "login");
+            if self.0.settings.profile != Profile::Seed {
+                query.append_pair("max_age", &ask.max_age.as_secs().to_string());
+            }
         }
         drop(query);
         Ok(url.into())

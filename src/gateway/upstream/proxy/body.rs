@@ -10,10 +10,10 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, TryStreamExt as _};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
 use super::pool::Lease;
-use crate::gateway::upstream::error::{Origin, UpstreamError};
+use crate::gateway::upstream::error::UpstreamError;
 
 /// The sender's stream ended before the body was whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -86,8 +86,7 @@ impl Watch {
             };
             if since.elapsed() >= limit {
                 let sender = self.0.as_ref().is_some_and(|progress| !over(progress) && progress.waits_for_sender.get());
-                let origin = if sender { Origin::Sender } else { Origin::Network };
-                return UpstreamError { origin, ..UpstreamError::timeout() };
+                return if sender { UpstreamError::sender_silent() } else { UpstreamError::timeout() };
             }
             sleep_until(since + limit).await;
         }
@@ -96,6 +95,11 @@ impl Watch {
     /// Whether the sender stopped before the body was whole.
     pub(super) fn is_stopped(&self) -> bool {
         self.0.as_ref().is_some_and(|progress| progress.is_stopped.get())
+    }
+
+    /// Whether all of the body was taken to be sent.
+    pub(super) fn is_over(&self) -> bool {
+        self.0.as_ref().is_none_or(|progress| progress.is_over.get())
     }
 }
 
@@ -159,15 +163,19 @@ impl Streamed {
 pub(crate) struct AnswerBody {
     incoming: Incoming,
     lease: Option<Lease>,
+    /// Over the body of the request: an answer may come before its end.
+    watch: Watch,
     idle: Duration,
+    /// What was read ahead, to be given out first.
+    ahead: Bytes,
     /// Armed while a piece is waited for.
     alarm: Option<Pin<Box<Sleep>>>,
     is_waiting: bool,
 }
 
 impl AnswerBody {
-    pub(super) fn new(incoming: Incoming, lease: Lease, idle: Duration) -> Self {
-        let mut body = Self { incoming, lease: Some(lease), idle, alarm: None, is_waiting: false };
+    pub(super) fn new(incoming: Incoming, lease: Lease, watch: Watch, idle: Duration) -> Self {
+        let mut body = Self { incoming, lease: Some(lease), watch, idle, ahead: Bytes::new(), alarm: None, is_waiting: false };
         if body.incoming.is_end_stream() {
             body.end();
         }
@@ -176,13 +184,30 @@ impl AnswerBody {
 
     /// Bytes that are still to come, where the service said so.
     pub(crate) fn length(&self) -> Option<u64> {
-        self.incoming.size_hint().exact()
+        Some(self.incoming.size_hint().exact()? + self.ahead.len() as u64)
     }
 
     fn end(&mut self) {
-        if let Some(lease) = self.lease.take() {
+        // A connection on which half a request stands is good for no other.
+        if let Some(lease) = self.lease.take().filter(|_| self.watch.is_over()) {
             lease.give_back();
         }
+    }
+
+    /// Reads the beginning of it, which is given out later all the same: up to its end, until `most` bytes are there, or for as
+    /// long as a silence may last.
+    pub(super) async fn look_ahead(&mut self, most: usize) -> Result<&[u8], UpstreamError> {
+        let mut all = BytesMut::from(std::mem::take(&mut self.ahead));
+        let until = Instant::now() + self.idle;
+        while all.len() < most {
+            match timeout_at(until, self.try_next()).await {
+                Ok(Ok(Some(piece))) => all.extend_from_slice(&piece),
+                Ok(Err(error)) => return Err(error),
+                Ok(Ok(None)) | Err(_) => break,
+            }
+        }
+        self.ahead = all.freeze();
+        Ok(&self.ahead)
     }
 
     /// The rest as a whole; `None` when it is more than `most` bytes.
@@ -212,6 +237,9 @@ impl Stream for AnswerBody {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
+        if !this.ahead.is_empty() {
+            return Poll::Ready(Some(Ok(std::mem::take(&mut this.ahead))));
+        }
         if this.lease.is_none() {
             return Poll::Ready(None);
         }

@@ -11,6 +11,7 @@ use rustls_platform_verifier::ConfigVerifierExt as _;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use super::early::Early;
 use super::pool::Sender;
 use super::target::Target;
 
@@ -40,7 +41,7 @@ async fn handshake<T>(io: T) -> io::Result<Sender>
 where
     T: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
 {
-    let (sender, connection) = http1::Builder::new().handshake(io).await.map_err(io::Error::other)?;
+    let (sender, connection) = http1::Builder::new().handshake(Early::new(io)).await.map_err(io::Error::other)?;
     // Ends with its sender: nothing outlives the worker's requests.
     tokio::task::spawn_local(async move {
         if let Err(error) = connection.await {

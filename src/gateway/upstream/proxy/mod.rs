@@ -6,6 +6,7 @@
 
 mod body;
 mod connect;
+mod early;
 mod pool;
 mod target;
 
@@ -28,6 +29,17 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: http::HeaderMap,
     pub(crate) body: AnswerBody,
+}
+
+/// Error answers are read ahead up to here.
+const ERROR_BODY: usize = 64 * 1024;
+
+impl Answer {
+    /// Whether it says that the subscription does not cover the call (errCode 1010). The beginning of the body is read for that,
+    /// and passes all the same.
+    pub(crate) async fn is_about_the_subscription(&mut self) -> Result<bool, UpstreamError> {
+        self.body.look_ahead(ERROR_BODY).await.map(UpstreamError::is_about_the_subscription)
+    }
 }
 
 /// What all workers share: how TLS is spoken, and the limits. Cheap to clone.
@@ -83,7 +95,7 @@ impl Proxy {
         loop {
             let (mut sender, is_new) = match self.0.pool.take(target.key()) {
                 Some(sender) => (sender, false),
-                None => (self.connect(target).await?, true),
+                None => (Box::pin(self.connect(target)).await?, true),
             };
             if sender.ready().await.is_err() {
                 if is_new {
@@ -101,13 +113,14 @@ impl Proxy {
                 Ok(answer) => {
                     let (head, incoming) = answer.into_parts();
                     let lease = self.0.pool.lease(target.key(), sender);
-                    let body = AnswerBody::new(incoming, lease, self.0.settings.idle);
+                    let body = AnswerBody::new(incoming, lease, watch, self.0.settings.idle);
                     return Ok(Answer { status: head.status, headers: head.headers, body });
                 }
                 // Nothing of it was sent: the connection had ended while it waited.
                 Err(mut refused) => match refused.take_message() {
                     Some(same) if !is_new => request = same,
                     _ if watch.is_stopped() => return Err(UpstreamError::body_broken()),
+                    _ if !watch.is_over() => return Err(UpstreamError::broke_off()),
                     _ => return Err(UpstreamError::broke()),
                 },
             }

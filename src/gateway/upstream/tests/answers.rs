@@ -49,6 +49,8 @@ async fn other_errors_are_final_at_once_and_keep_their_meaning() {
         (500, json!({}), Kind::Unavailable, true),
         (500, json!({ "data": { "errCode": 1010 } }), Kind::Subscription, false),
         (500, json!({ "data": { "errCode": "1010" } }), Kind::Subscription, false),
+        (502, json!({ "data": { "errCode": 1010 } }), Kind::Subscription, false),
+        (503, json!({ "data": { "errCode": 1010 } }), Kind::Subscription, false),
         (302, json!({}), Kind::Garbage, false),
     ] {
         let fake = Fake::new(move |_, _| Reply::Json(status, body.clone())).await;
@@ -108,10 +110,12 @@ async fn silence_is_a_timeout_and_a_cut_is_unavailable() {
         let part = whole[..sent].to_vec();
         let fake = Fake::new(move |_, _| Reply::Stall(part.clone())).await;
         let error = fake.service().task(&user(), &task()).await.unwrap_err();
+        assert_eq!((error.is_unconnected(), fake.seen().len()), (false, 1), "it was asked once: {sent}");
         assert_eq!((error.kind, error.origin, error.retry), (Kind::Timeout, Origin::Network, true), "{sent}");
         let part = whole[..sent].to_vec();
         let fake = Fake::new(move |_, _| Reply::Raw(part.clone())).await;
         let error = fake.service().task(&user(), &task()).await.unwrap_err();
+        assert_eq!((error.is_unconnected(), fake.seen().len()), (false, 1), "it was asked once: {sent}");
         assert_eq!((error.kind, error.origin, error.retry), (Kind::Unavailable, Origin::Network, true), "{sent}");
     }
 }
@@ -120,7 +124,7 @@ async fn silence_is_a_timeout_and_a_cut_is_unavailable() {
 async fn a_service_that_is_not_there_is_unavailable_and_errors_hold_no_secret() {
     let base = nowhere().await;
     let error = service(&base, PublicAuth::None).task(&user(), &task()).await.unwrap_err();
-    assert_eq!((error.kind.clone(), error.is_unreachable()), (Kind::Unavailable, true));
+    assert_eq!((error.kind.clone(), error.is_unconnected()), (Kind::Unavailable, true));
     let shown = format!("{error} {error:?}");
     assert!(!shown.contains("a-user-token") && !shown.contains(&base));
 }

@@ -110,7 +110,7 @@ async fn log_in(url: &str) -> BTreeMap<String, String> {
 }
 
 fn ask<'s>(challenge: &'s str, nonce: &'s str) -> SignIn<'s> {
-    SignIn { state: "s t/a&te", challenge, nonce, redirect_uri: CALLBACK, again: false }
+    SignIn { state: "s t/a&te", challenge, nonce, redirect_uri: CALLBACK, again: false, max_age: Duration::from_mins(15) }
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ async fn a_sender_that_breaks_or_falls_silent_is_told_apart_from_the_service() {
     let error = upload(&fake, broken).await.unwrap_err();
     assert_eq!((error.kind, error.origin), (Kind::BodyBroken, Origin::Sender));
     let error = upload(&fake, chunks(3).chain(stream::pending())).await.unwrap_err();
-    assert_eq!((error.kind, error.origin), (Kind::Timeout, Origin::Sender));
+    assert_eq!((error.kind, error.origin), (Kind::BodyBroken, Origin::Sender));
     let fake = Fake::new(|_, _| Reply::Stall(Vec::new())).await;
     let error = upload(&fake, chunks(3)).await.unwrap_err();
     assert_eq!((error.kind, error.origin), (Kind::Timeout, Origin::Network));

@@ -27,6 +27,7 @@ on_both! {
     a_key_can_be_rotated_so_often_only_while_its_texts_overlap
     an_expired_key_that_is_rotated_works_again
     a_revoked_key_is_unknown_at_once
+    what_hangs_on_a_text_hears_of_its_end_and_of_no_other
     many_keys_created_at_once_are_all_kept_up_to_the_limit
     uses_are_told_for_each_text
     keys_are_sealed_anew_when_they_are_read_and_copied_records_do_not_open
@@ -127,6 +128,33 @@ async fn a_rotated_key_works_with_both_texts_until_the_overlap_ends_and_not_long
         assert_eq!(refusal(&keys, &acme(), &first).await, Some(KeyRefusal::Expired), "{overlap:?}");
         assert_eq!(refusal(&keys, &acme(), &second).await, None, "{overlap:?}");
     }
+}
+
+/// Whether what hangs on this text has not ended in a moment.
+async fn stands(keys: &IssuedKeys, text: &Secret) -> bool {
+    tokio::time::timeout(Duration::from_millis(50), keys.ended(&acme(), text)).await.is_err()
+}
+
+async fn what_hangs_on_a_text_hears_of_its_end_and_of_no_other(bench: Bench) {
+    let keys = IssuedKeys::new(&parts(&bench));
+    let ((key, first), (other, bystander)) = (create(&keys).await, create(&keys).await);
+    let (_, second) = keys.rotate(&acme(), &key.id, Overlap::Hour.time()).await.unwrap();
+    for text in [&first, &second, &bystander] {
+        assert!(stands(&keys, text).await);
+    }
+    let acme = acme();
+    let soon = |text| tokio::time::timeout(Duration::from_secs(30), keys.ended(&acme, text));
+    // The overlap ends while it is waited for.
+    let (ended, ()) = tokio::join!(soon(&first), async { bench.clock.advance(Overlap::Hour.time()) });
+    ended.unwrap();
+    assert!(stands(&keys, &second).await && stands(&keys, &bystander).await);
+    let (ended, revoked) = tokio::join!(soon(&second), keys.revoke(&acme, &key.id));
+    ended.unwrap();
+    revoked.unwrap();
+    assert!(stands(&keys, &bystander).await);
+    bench.clock.advance(DAY * 30);
+    soon(&bystander).await.unwrap();
+    assert_eq!(keys.list(&acme).await.unwrap()[0].id, other.id);
 }
 
 async fn a_rotation_without_overlap_ends_every_text_before_it(bench: Bench) {

@@ -1,6 +1,7 @@
 //! Both kinds of keys on both backends, on one replica and on two.
 
 mod api_keys;
+mod origins;
 mod replicas;
 mod server_keys;
 
@@ -21,6 +22,7 @@ pub(in crate::gateway) fn settings() -> Settings {
         api_keys: 5,
         api_key_days: 365,
         api_key_networks: 20,
+        use_origins: 3,
         refusals_per_minute: NonZeroU32::MIN,
     }
 }

@@ -6,17 +6,17 @@ use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
-    RETRY_AFTER, WWW_AUTHENTICATE,
+    REFERRER_POLICY, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 
 use super::Begun;
+use super::bond::Bond;
 use crate::gateway::services::api::{Reply, ReplyBody};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::pace::Quota;
-use crate::gateway::session::Seen;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::middleware::error_page::log;
 use crate::gateway::web::urls;
@@ -25,6 +25,7 @@ use crate::platform::multipart::file_name;
 
 /// RFC 9211.
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 /// Nothing that comes from the service runs, loads or is framed, should a browser ever show it.
 const CSP: &str = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
@@ -59,7 +60,8 @@ impl Refusal {
 
     /// 401 for a program that sent no credential, or none that is known.
     pub(super) fn unauthorized(words: &'static str) -> Self {
-        let error = WebError { words: words.into(), ..WebError::sign_in(urls::LOGIN.to_owned()) };
+        let title = "A credential is needed";
+        let error = WebError { title, words: words.into(), ..WebError::sign_in(urls::LOGIN.to_owned()) };
         let header = Some((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         Self(Box::new(Told { error, header, quota: Quota::default() }))
     }
@@ -98,19 +100,19 @@ pub(super) fn options(allowed: &[&'static str]) -> HttpResponse {
 /// The headers of a request that pass, as the upstream room knows headers.
 pub(super) fn passing(list: &'static [http::HeaderName], all: &HeaderMap) -> http::HeaderMap {
     let mut out = http::HeaderMap::with_capacity(list.len());
-    for name in list {
-        for value in all.get_all(name.as_str()) {
-            if let Ok(value) = http::HeaderValue::from_bytes(value.as_bytes()) {
-                out.append(name, value);
-            }
+    for (theirs, value) in all {
+        if let Some(name) = list.iter().find(|name| name.as_str() == theirs.as_str())
+            && let Ok(value) = http::HeaderValue::from_bytes(value.as_bytes())
+        {
+            out.append(name, value);
         }
     }
     out
 }
 
-/// The service's answer, its body as it arrives. A stream of a signed-in person ends with their session; the connection
+/// The service's answer, its body as it arrives. A stream ends with the session or the API key of its call; the connection
 /// breaks then, so that nobody takes half an answer for one.
-pub(super) fn passed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpResponse {
+pub(super) fn passed(reply: Reply, is_head: bool, bond: &Bond) -> HttpResponse {
     let status = StatusCode::from_u16(reply.status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut answer = HttpResponse::build(status);
     headers(&mut answer, &reply.headers);
@@ -128,10 +130,7 @@ pub(super) fn passed(reply: Reply, is_head: bool, seen: Option<&Seen>) -> HttpRe
         ReplyBody::Whole(body) => return answer.body(body),
         ReplyBody::Stream(body) => body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from)),
     };
-    let body = match seen.and_then(Seen::tether).filter(|_| !is_short(length)) {
-        Some(tether) => tether.hold(body, |ending| Err(ending.words().into())).boxed_local(),
-        None => body.boxed_local(),
-    };
+    let body = if is_short(length) || is_head { body.boxed_local() } else { bond.hold(body, |words| Err(words.into())) };
     match length {
         Some(length) if is_head => answer.body(SizedStream::new(length, futures_util::stream::empty::<Piece>())),
         Some(0) => answer.finish(),
@@ -192,17 +191,16 @@ pub(super) fn finish(answer: &mut HttpResponse<BoxBody>, begun: &Begun) {
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
     }
     let fixed = [
-        ("x-content-type-options", "nosniff"),
-        ("cross-origin-resource-policy", "same-origin"),
-        ("referrer-policy", "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"),
+        (REFERRER_POLICY, "no-referrer"),
         // A browser that has it asks before it shows it again.
-        (CACHE_CONTROL.as_str(), if validated { "private, no-cache" } else { "no-store" }),
+        (CACHE_CONTROL, if validated { "private, no-cache" } else { "no-store" }),
     ];
     for (name, value) in fixed {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        headers.insert(name, HeaderValue::from_static(value));
     }
     if begun.site.as_ref().is_some_and(|site| site.is_secure()) {
-        let value = HeaderValue::from_static("max-age=31536000; includeSubDomains");
-        headers.insert(HeaderName::from_static("strict-transport-security"), value);
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000; includeSubDomains"));
     }
 }

@@ -9,16 +9,17 @@ use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _};
+use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
 use super::answer::Refusal;
+use super::bond::Bond;
 use crate::config::gateway::Limits;
 use crate::gateway::domain::api_path::Found;
 use crate::gateway::domain::route_table::Body;
 use crate::gateway::services::api::{Cut, Sent, boundary, checked};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::too_large;
-use crate::gateway::session::Seen;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::middleware::csrf;
 
@@ -33,33 +34,53 @@ impl Reason {
             None => return error.into(),
             Some(Cut::TooLarge) => return WebError::too_large(too_large(self.1)).into(),
             Some(Cut::Changed) => "The bytes that arrived do not have the sha256 of the query. Nothing was kept.",
-            Some(Cut::Unreadable) => "The body is no multipart form that can be read. Nothing was kept.",
+            Some(Cut::Unreadable) => UNREADABLE,
+            Some(Cut::Ended(words)) => return Refusal::unauthorized(words),
             Some(Cut::Stopped) => "The upload stopped before it was whole. Nothing was kept.",
         };
         WebError::bad_request(words).into()
     }
 }
 
+const UNREADABLE: &str = "With sha256 in the query the body has to be a whole multipart form with one part named file, \
+     each part with a plain Content-Disposition. Nothing was kept.";
+/// A body that takes longer may outlive what its call hangs on.
+const SOON: Duration = Duration::from_secs(1);
+
 /// The body of a request.
 pub(super) async fn read(
     found: &Found,
     (request, payload): (&HttpRequest, Payload),
     limits: &Limits,
-    seen: Option<&Seen>,
+    bond: &Bond,
 ) -> Result<(Sent, Reason), Refusal> {
     let idle = Duration::from_secs(limits.body_idle_seconds);
     match found.route.body {
         Body::Nothing => Ok((Sent::Whole(None), Reason::default())),
         Body::Json => {
             // What a browser sends for another site without asking first is taken from no page. Others are judged by the service.
-            if seen.is_some() && !csrf::is_json(request.headers()) {
+            if bond.seen().is_some() && !csrf::is_json(request.headers()) {
                 csrf::count("media_type");
                 return Err(WebError::unsupported_media_type("This operation takes application/json.").into());
             }
-            let body = whole(payload, limits.json_bytes, idle).await?;
+            let body = while_it_holds(bond, whole(payload, limits.json_bytes, idle)).await?;
             Ok((Sent::Whole(Some(body)), Reason::default()))
         }
-        Body::Multipart => form(request, payload, limits, (idle, seen)),
+        Body::Multipart => form(request, payload, limits, (idle, bond)),
+    }
+}
+
+/// Reads, but not on when what the call hangs on has ended: nothing is done for it then.
+async fn while_it_holds<T>(bond: &Bond, reading: impl Future<Output = Result<T, WebError>>) -> Result<T, Refusal> {
+    let mut reading = std::pin::pin!(reading);
+    if let Ok(read) = timeout(SOON, &mut reading).await {
+        return Ok(read?);
+    }
+    let Some(ended) = bond.end() else { return Ok(reading.await?) };
+    tokio::select! {
+        biased;
+        words = ended => Err(Refusal::unauthorized(words)),
+        read = reading => Ok(read?),
     }
 }
 
@@ -80,10 +101,12 @@ fn form(
     request: &HttpRequest,
     payload: Payload,
     limits: &Limits,
-    (idle, seen): (Duration, Option<&Seen>),
+    (idle, bond): (Duration, &Bond),
 ) -> Result<(Sent, Reason), Refusal> {
-    let media = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let Some(boundary) = boundary(media) else {
+    // With two of them the service could read another form than we do.
+    let mut media = request.headers().get_all(CONTENT_TYPE);
+    let media = media.next().filter(|_| media.next().is_none()).and_then(|value| value.to_str().ok());
+    let Some(boundary) = media.and_then(boundary) else {
         // The status that the interface has for it (section 7).
         return Err(WebError::bad_request("This operation takes multipart/form-data with the part file.").into());
     };
@@ -94,19 +117,30 @@ fn form(
     }
     let reason = Reason(Rc::default(), most);
     let note = reason.clone();
-    let expected = announced(request.query_string()).map(|sha256| (boundary, sha256));
-    let body = match seen.and_then(Seen::tether) {
-        Some(tether) => tether.hold(moving(payload, idle), |_| Err(Cut::Stopped)).boxed_local(),
-        None => moving(payload, idle).boxed_local(),
-    };
+    let expected = announced(request.query_string()).map_err(WebError::bad_request)?.map(|sha256| (boundary, sha256));
+    let body = bond.hold(moving(payload, idle), |words| Err(Cut::Ended(words)));
     let stream = checked(body, most, expected, move |cut| note.0.set(Some(cut)));
     Ok((Sent::stream(stream, length), reason))
 }
 
-/// The `sha256` of the query, when there is one of the right length.
-fn announced(query: &str) -> Option<String> {
-    let value = query.split('&').find_map(|pair| pair.strip_prefix("sha256="))?;
-    (value.len() == 64).then(|| value.to_owned())
+/// The `sha256` of the query, however it is spelled; words where there are two, or one that is none.
+fn announced(query: &str) -> Result<Option<String>, &'static str> {
+    let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    // Some part a query at semicolons too.
+    let pairs = query.split(['&', ';']).map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    let mut found = pairs.map(|(name, value)| (decoded(name), value)).filter(|(name, _)| is_sha256(name));
+    let Some((_, value)) = found.next() else { return Ok(None) };
+    if found.next().is_some() {
+        return Err("The query names sha256 twice.");
+    }
+    let value = decoded(value);
+    let is_one = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_one { Ok(Some(value)) } else { Err("The sha256 of the query is not 64 hexadecimal digits.") }
+}
+
+/// Whether the service may read this name as that of the parameter.
+fn is_sha256(name: &str) -> bool {
+    name.trim_matches(|c: char| c.is_whitespace() || c == '\0').eq_ignore_ascii_case("sha256")
 }
 
 /// Ends in an error after a silence of `idle`.
@@ -119,4 +153,40 @@ fn moving(payload: Payload, idle: Duration) -> impl Stream<Item = Result<Bytes, 
             Ok(Some(Err(_))) | Err(_) => Some((Err(Cut::Stopped), None)),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sha256_is_found_however_it_is_spelled_and_one_that_is_none_is_refused() {
+        let right = "0123456789abcdef0123456789ABCDEF0123456789abcdef0123456789ABCDEF";
+        for none in ["", "forceUpload=true", "sha=1", "x=sha256"] {
+            assert_eq!(announced(none), Ok(None), "{none}");
+        }
+        for query in [
+            format!("sha256={right}"),
+            format!("forceUpload=true&sha256={right}"),
+            format!("%73ha256={right}"),
+            format!("sha256=%30{}", &right[1..]),
+            format!("a=b;sha256={right}"),
+            format!("+SHA256={right}&b"),
+        ] {
+            assert_eq!(announced(&query).unwrap().as_deref(), Some(right), "{query}");
+        }
+        for bad in [
+            "sha256".to_owned(),
+            "sha256=".to_owned(),
+            "sha256=abc".to_owned(),
+            format!("sha256={right}0"),
+            format!("sha256=%XX{}", &right[3..]),
+            format!("sha256=g{}", &right[1..]),
+            format!("sha256={right}&sha256={right}"),
+            format!("sha256=abc&sha256={right}"),
+            format!("sha256={right}&%53ha256=1"),
+        ] {
+            assert!(announced(&bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 
 use super::answer::Refusal;
+use super::bond::Bond;
 use super::{Begun, Worker};
 use crate::gateway::domain::api_key::KeyRefusal;
 use crate::gateway::domain::route_table::{OpenTo, Route, Verb};
@@ -18,15 +19,14 @@ use crate::gateway::web::middleware::csrf;
 use crate::gateway::web::site::Site;
 use crate::platform::secret::Secret;
 
-/// A caller, and the session it came with.
+/// A caller, and what its call hangs on.
 pub(super) struct Recognised {
     pub(super) caller: Caller,
-    pub(super) seen: Option<Seen>,
+    pub(super) bond: Bond,
 }
 
 const BOTH: &str = "The call carries a session cookie and a bearer. Send one of them.";
-const NO_BEARER: &str = "The bearer is not known here. Send an API key of this portal.";
-const EXPIRED: &str = "This API key has expired. Send a newer one.";
+const NO_BEARER: &str = "The bearer is not known here, or has ended. Send an API key of this portal that is good now.";
 const ELSEWHERE: &str = "This API key is not good from the network that the call comes from.";
 const OUT_OF_SCOPE: &str = "This API key may not call this operation.";
 const NOTHING: &str = "A credential is needed: the session of a signed-in person, or an API key as a bearer.";
@@ -42,11 +42,10 @@ pub(super) async fn recognise(
         if worker.glances.is_there(headers) {
             return Err(WebError::bad_request(BOTH).into());
         }
-        let caller = bearer((begun, site, route), headers, worker).await?;
-        return Ok(Recognised { caller, seen: None });
+        return Box::pin(bearer((begun, site, route), headers, worker)).await;
     }
     if route.open_to == OpenTo::Everybody {
-        return Ok(Recognised { caller: Caller::Nobody, seen: None });
+        return Ok(Recognised { caller: Caller::Nobody, bond: Bond::Nothing });
     }
     let seen = match worker.glances.look(&site.tenant, headers, begun.visit.clone()).await.map_err(Error::from)? {
         Glance::Here(seen) => seen,
@@ -59,7 +58,7 @@ pub(super) async fn recognise(
     if route.polls {
         seen.quiet();
     }
-    Ok(Recognised { caller: Caller::Person(Arc::clone(&seen.user)), seen: Some(seen) })
+    Ok(Recognised { caller: Caller::Person(Arc::clone(&seen.user)), bond: Bond::Session(seen) })
 }
 
 const FOREIGN: &str = "The call does not show that a page of this portal makes it. Send the session's token in X-CSRF-Token.";
@@ -82,20 +81,27 @@ async fn bearer(
     (begun, site, route): (&Begun, &Site, &'static Route),
     headers: &HeaderMap,
     worker: &Worker,
-) -> Result<Caller, Refusal> {
+) -> Result<Recognised, Refusal> {
     let text = one_bearer(headers).ok_or_else(|| Refusal::unauthorized(NO_BEARER))?;
     let secret = Secret::new(text);
     if !ApiKeys::looks_like_one(text) {
-        return if site.takes_access_tokens { Ok(Caller::Token(secret)) } else { Err(Refusal::unauthorized(NO_BEARER)) };
+        let recognised = || Recognised { caller: Caller::Token(secret), bond: Bond::Nothing };
+        return site.takes_access_tokens.then(recognised).ok_or_else(|| Refusal::unauthorized(NO_BEARER));
     }
-    let verified = worker.parts.api_keys.verify(&site.tenant, &secret, begun.client).await;
+    let keys = &worker.parts.api_keys;
+    let verified = keys.verify(&site.tenant, &secret, begun.client).await;
     let key = verified.map_err(|refusal| match refusal {
-        KeyRefusal::Unknown => Refusal::unauthorized(NO_BEARER),
-        KeyRefusal::Expired => Refusal::unauthorized(EXPIRED),
+        // One that has ended is told from one that never was by nobody but its owner, in the list of keys.
+        KeyRefusal::Unknown | KeyRefusal::Expired => Refusal::unauthorized(NO_BEARER),
         KeyRefusal::Network => WebError::forbidden(ELSEWHERE).into(),
         KeyRefusal::Unavailable => WebError::unavailable(5).into(),
     })?;
-    if key.may(route) { Ok(Caller::Key(key)) } else { Err(WebError::forbidden(OUT_OF_SCOPE).into()) }
+    if !key.may(route) {
+        return Err(WebError::forbidden(OUT_OF_SCOPE).into());
+    }
+    worker.parts.api_keys.note_origin(&site.tenant, &key, (route.name, begun.client));
+    let bond = Bond::Key { keys: keys.clone(), tenant: site.tenant.clone(), text: secret };
+    Ok(Recognised { caller: Caller::Key(key), bond })
 }
 
 /// The one bearer of a request.

@@ -2,11 +2,12 @@
 //! chain of its own in the place of the portal's middleware: there is no page, no form and no cookie to set, and it runs for
 //! every call.
 //!
-//! Host -> path -> caller -> body -> service. Each step answers for itself when it refuses; nothing goes to the service
-//! before all of them agreed.
+//! Host -> path -> allowance of the network -> caller -> the other allowances -> body -> service. Each step answers for itself
+//! when it refuses; nothing goes to the service before all of them agreed.
 
 mod answer;
 mod body;
+mod bond;
 mod caller;
 mod meters;
 
@@ -14,7 +15,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{Method, StatusCode, Version};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use tracing::Instrument as _;
@@ -23,7 +24,7 @@ use self::answer::Refusal;
 use self::caller::Recognised;
 use self::meters::Meters;
 use super::error::WebError;
-use super::listener::Peer;
+use super::listener::{Peer, Presence};
 use super::middleware::csrf::Guard;
 use super::middleware::head;
 use super::middleware::request::{Callers, REQUEST_ID};
@@ -37,7 +38,7 @@ use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::route_table::Answer;
 use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
 use crate::gateway::services::api_keys::ApiKeys;
-use crate::gateway::services::pace::{Quota, Verdict};
+use crate::gateway::services::pace::{Admission, Arrived, Quota, Verdict};
 use crate::gateway::session::{Glances, Sessions, Visit};
 use crate::platform::random;
 
@@ -86,6 +87,8 @@ pub(in crate::gateway) fn routes(parts: ApiParts) -> impl FnOnce(&mut ServiceCon
 
 /// How often it is looked whether a caller is still there.
 const LOOK: Duration = Duration::from_millis(400);
+/// The same, after it was asked.
+const SOON: Duration = Duration::from_millis(50);
 /// What logs say of a caller that left before there was an answer; never seen by anybody.
 const GONE: StatusCode = StatusCode::REQUEST_TIMEOUT;
 
@@ -116,11 +119,15 @@ async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>)
 
 /// Resolves when the caller has left.
 async fn gone(request: &HttpRequest) {
+    let may_be_told = request.version() >= Version::HTTP_11;
+    let mut wait = LOOK;
     loop {
-        tokio::time::sleep(LOOK).await;
-        if request.conn_data::<Peer>().is_some_and(Peer::is_gone) {
-            return;
-        }
+        tokio::time::sleep(wait).await;
+        wait = match request.conn_data::<Peer>().map(|peer| peer.look(may_be_told)) {
+            Some(Presence::Gone) => return,
+            Some(Presence::Asked) => SOON,
+            Some(Presence::Here) | None => LOOK,
+        };
     }
 }
 
@@ -152,6 +159,10 @@ async fn decided(
             (name, answered(begun, (site, found), (request, payload), worker).await)
         }
         Decision::Ambiguous(words) | Decision::BadParameter(words) => ("none", Err(WebError::bad_request(words).into())),
+        Decision::TooLong(words) => {
+            let refused = WebError { words: words.into(), ..WebError::of_status(StatusCode::URI_TOO_LONG) };
+            ("none", Err(refused.into()))
+        }
         Decision::Unknown => ("none", Err(WebError::not_found().into())),
         Decision::WrongMethod(allowed) if *request.method() == Method::OPTIONS => ("none", Ok(answer::options(&allowed))),
         Decision::WrongMethod(allowed) => ("none", Err(Refusal::wrong_method(&allowed))),
@@ -164,17 +175,19 @@ async fn answered(
     (request, payload): (&HttpRequest, web::Payload),
     worker: &Worker,
 ) -> Result<HttpResponse, Refusal> {
+    let arrived = worker.parts.api.pace.admission.arrive(&site.tenant, begun.client);
+    let arrived = arrived.map_err(|(quota, retry_after)| Refusal::too_often(quota, retry_after))?;
     let recognised = caller::recognise(begun, (site, found.route), request.headers(), worker).await;
-    let Recognised { caller, seen } = match recognised {
+    let Recognised { caller, bond } = match recognised {
         Ok(recognised) => recognised,
         // Guesses count as well.
-        Err(refusal) => return admitted(begun, site, None, worker).and(Err(refusal)),
+        Err(refusal) => return admitted(arrived, None).and(Err(refusal)),
     };
-    let name = worker.parts.api.name(&caller);
-    let quota = admitted(begun, site, name.as_deref(), worker)?;
+    let name = worker.parts.api.name(&site.tenant, &caller);
+    let quota = admitted(arrived, name.as_deref())?;
     let sees_inside = caller.sees_inside();
     let is_head = found.is_head;
-    let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, seen.as_ref()).await?;
+    let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, &bond).await?;
     let mut headers = answer::passing(&forwarding::REQUEST, request.headers());
     if found.route.answer != Answer::Stream {
         headers.remove(http::header::ACCEPT_ENCODING);
@@ -182,21 +195,21 @@ async fn answered(
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
     forwarding::trace(text("traceparent"), text("tracestate"), &begun.request_id, &mut headers);
     let (tenant, query, request_id) = (&site.tenant, request.uri().query(), &*begun.request_id);
-    let ask = Ask { tenant, caller, name, found, query, headers, request_id };
+    let ask = Ask { tenant, caller, name, found, query, headers, request_id, network: &begun.visit.network };
     let reply = worker.parts.api.ask(&worker.proxy, ask, sent).await;
     let mut reply = reply.map_err(|error| cut.explain(error))?;
     reply.cache = reply.cache.filter(|_| sees_inside);
-    if let Some(seen) = &seen {
+    if let Some(seen) = bond.seen() {
         worker.glances.used(seen).await;
     }
-    let mut answer = answer::passed(reply, is_head, seen.as_ref());
+    let mut answer = answer::passed(reply, is_head, &bond);
     answer::allowance(&mut answer, quota);
     Ok(answer)
 }
 
 /// Takes the call, or says when to come back.
-fn admitted(begun: &Begun, site: &Site, name: Option<&str>, worker: &Worker) -> Result<Quota, Refusal> {
-    match worker.parts.api.pace.admission.admit(&site.tenant, name, begun.client) {
+fn admitted(arrived: Arrived<'_>, name: Option<&str>) -> Result<Quota, Refusal> {
+    match Admission::admit(arrived, name) {
         Verdict::Admitted(quota) => Ok(quota),
         Verdict::Refused { quota, retry_after } => Err(Refusal::too_often(quota, retry_after)),
     }

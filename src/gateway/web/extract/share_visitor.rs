@@ -5,12 +5,15 @@ use std::pin::Pin;
 
 use actix_web::cookie::{Cookie, SameSite, time::Duration as CookieTime};
 use actix_web::dev::Payload;
+use actix_web::http::header::USER_AGENT;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest};
 use serde::Deserialize;
 
 use super::Path;
 use crate::contract::ids::ShareId;
+use crate::gateway::domain::device::Device;
+use crate::gateway::domain::share::{Doorway, Spot};
 use crate::gateway::services::Services;
 use crate::gateway::services::share_page::{Place, Visit};
 use crate::gateway::web::context::Context;
@@ -20,7 +23,7 @@ use crate::gateway::web::urls;
 use crate::platform::digest::{hex, sha256};
 use crate::platform::secret::Secret;
 
-/// The share an address below `/s/` names, known or not, and who stands before it. Tells nothing about the share.
+/// The share an address of recipients names, known or not, and who stands before it. Tells nothing about the share.
 pub(in crate::gateway) struct AtDoor {
     pub(in crate::gateway) place: Place,
     /// The browser's part of a grant, if it sent one; not looked at yet.
@@ -40,7 +43,16 @@ fn at_door(request: &HttpRequest) -> Result<AtDoor, WebError> {
     let site = context.site.clone().ok_or_else(WebError::misdirected)?;
     let Path(Named { share }) = Path::extract(request).into_inner()?;
     let handle = request.cookie(&cookie_name(&site, &share)).map(|cookie| Secret::new(cookie.value()));
-    let place = Place { tenant: site.tenant.clone(), share, network: context.network(), request_id: context.request_id };
+    let pattern = request.match_pattern().unwrap_or_default();
+    let is_open = pattern.starts_with(urls::doorway(Doorway::Open));
+    let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let place = Place {
+        tenant: site.tenant.clone(),
+        spot: Spot { doorway: Doorway::of(!is_open), share },
+        network: context.network(),
+        device: Device::read(agent),
+        request_id: context.request_id,
+    };
     Ok(AtDoor { place, handle })
 }
 
@@ -63,7 +75,7 @@ impl FromRequest for ShareVisitor {
         Box::pin(async move {
             let AtDoor { place, handle } = door?;
             let services = services.ok_or_else(|| WebError::internal("the services are not there"))?;
-            let closed = urls::door(&place.share);
+            let closed = urls::door(&place.spot);
             let visit = match handle {
                 Some(handle) => services.share_pages.visit(place, &handle).await?,
                 None => None,
@@ -84,17 +96,18 @@ fn cookie_name(site: &Site, share: &ShareId) -> String {
 /// The cookie of a grant; without a handle it takes the cookie back.
 pub(in crate::gateway) fn grant_cookie(
     site: &Site,
-    share: &ShareId,
+    spot: &Spot,
     handle: Option<&Secret>,
     lifetime: std::time::Duration,
 ) -> Cookie<'static> {
-    let mut cookie = Cookie::build(cookie_name(site, share), handle.map(|handle| handle.expose().to_owned()).unwrap_or_default())
-        .path(urls::door(share))
-        .http_only(true)
-        .secure(site.is_secure())
-        .same_site(SameSite::Lax)
-        .max_age(CookieTime::seconds(i64::try_from(lifetime.as_secs()).unwrap_or(0)))
-        .finish();
+    let mut cookie =
+        Cookie::build(cookie_name(site, &spot.share), handle.map(|handle| handle.expose().to_owned()).unwrap_or_default())
+            .path(urls::door(spot))
+            .http_only(true)
+            .secure(site.is_secure())
+            .same_site(SameSite::Lax)
+            .max_age(CookieTime::seconds(i64::try_from(lifetime.as_secs()).unwrap_or(0)))
+            .finish();
     if handle.is_none() {
         cookie.make_removal();
     }

@@ -11,19 +11,26 @@ use crate::gateway::services::Services;
 use crate::gateway::services::api_keys::{ApiKeys, Outcome, Wanted};
 use crate::gateway::services::error::Error;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Admin, Form, Nothing, Path};
+use crate::gateway::web::extract::{Admin, Form, Nothing, Path, RecentAdmin};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::api_keys::{AlreadyMade, Made, NewKey, Revoke, Rotate, usual};
+use crate::gateway::web::views::api_key::{Revoke, Show};
+use crate::gateway::web::views::api_keys::{AlreadyMade, Made, NewKey, Rotate, usual};
+use crate::gateway::web::views::audit::KEY_EVENTS;
+use crate::platform::clock::Timestamp;
 
-pub(in crate::gateway) async fn new(page: Page, Admin(_): Admin, services: Data<Services>) -> Result<HttpResponse, WebError> {
+pub(in crate::gateway) async fn new(
+    page: Page,
+    RecentAdmin(_): RecentAdmin,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
     let bounds = services.api_keys.bounds();
     page.show(&NewKey::new(&page, bounds, &usual(bounds, ApiKeys::form()?), String::new()))
 }
 
 pub(in crate::gateway) async fn create(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<HttpResponse, WebError> {
@@ -62,6 +69,24 @@ fn wanted(fields: Vec<(String, String)>) -> Wanted {
     wanted
 }
 
+/// One key.
+pub(in crate::gateway) async fn one(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+    Path(id): Path<String>,
+) -> Result<HttpResponse, WebError> {
+    let listed = services.api_keys.one(&actor, &id).await?;
+    let origins = services.api_keys.origins(&actor, &id).await?;
+    let events = services.audit_log.about(&actor, &id, KEY_EVENTS).await?;
+    page.show(&Show::new(&page, &listed, &origins, &events, shown(&services)))
+}
+
+/// Days of which uses are counted, and now.
+fn shown(services: &Services) -> (u32, Timestamp) {
+    (services.api_keys.bounds().use_days, services.api_keys.now())
+}
+
 fn made(page: &Page, outcome: &Outcome) -> Result<HttpResponse, WebError> {
     match outcome {
         Outcome::Made(key, text) => page.show(&Made::new(page, key, text)),
@@ -71,12 +96,12 @@ fn made(page: &Page, outcome: &Outcome) -> Result<HttpResponse, WebError> {
 
 pub(in crate::gateway) async fn ask_rotate(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Path(id): Path<String>,
 ) -> Result<HttpResponse, WebError> {
     let listed = services.api_keys.one(&actor, &id).await?;
-    page.show(&Rotate::new(&page, &listed, services.api_keys.bounds().use_days, ApiKeys::form()?))
+    page.show(&Rotate::new(&page, &listed, shown(&services), ApiKeys::form()?))
 }
 
 #[derive(Deserialize)]
@@ -87,7 +112,7 @@ pub(in crate::gateway) struct Rotation {
 
 pub(in crate::gateway) async fn rotate(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Path(id): Path<String>,
     Form(rotation): Form<Rotation>,
@@ -99,17 +124,18 @@ pub(in crate::gateway) async fn rotate(
 
 pub(in crate::gateway) async fn ask_revoke(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Path(id): Path<String>,
 ) -> Result<HttpResponse, WebError> {
     let listed = services.api_keys.one(&actor, &id).await?;
-    page.show(&Revoke::new(&page, &listed, services.api_keys.bounds().use_days))
+    let origins = services.api_keys.origins(&actor, &id).await?;
+    page.show(&Revoke::new(&page, &listed, &origins, shown(&services)))
 }
 
 pub(in crate::gateway) async fn revoke(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Path(id): Path<String>,
     _form: Form<Nothing>,

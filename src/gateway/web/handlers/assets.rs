@@ -20,3 +20,12 @@ pub(in crate::gateway) async fn show(page: Page, Path(name): Path<String>) -> Re
     let asset = assets::all().find(&name).ok_or_else(WebError::not_found)?;
     Ok(answer.insert_header((CONTENT_TYPE, asset.media_type)).body(asset.body.clone()))
 }
+
+/// Search engines stay away, but may read the doors of shares: only there do they learn that those are not to be listed.
+pub(in crate::gateway) async fn robots() -> HttpResponse {
+    let words = "User-agent: *\nAllow: /s/\nAllow: /o/\nDisallow: /\n";
+    HttpResponse::Ok()
+        .insert_header((CACHE_CONTROL, "public, max-age=3600"))
+        .content_type("text/plain; charset=utf-8")
+        .body(words)
+}

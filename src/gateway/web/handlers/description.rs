@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, ETAG, EntityTag, IfNoneMatch};
 use actix_web::web::{Data, Header};
 
-use crate::gateway::description::{About, Description};
+use crate::gateway::description::{About, Bounds, Description};
 use crate::gateway::session::Sessions;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::page::Page;
@@ -17,10 +17,10 @@ const ASK_AGAIN: &str = "public, no-cache";
 /// `GET /openapi.json`.
 pub(in crate::gateway) async fn document(
     page: Page,
-    sessions: Data<Sessions>,
+    (sessions, bounds): (Data<Sessions>, Data<Bounds>),
     known: Option<Header<IfNoneMatch>>,
 ) -> Result<HttpResponse, WebError> {
-    let description = of(&page.site, &sessions)?;
+    let description = of(&page.site, &sessions, **bounds)?;
     let tag = EntityTag::new_strong(description.tag.clone());
     let is_known = known.is_some_and(|Header(known)| match known {
         IfNoneMatch::Any => true,
@@ -35,12 +35,15 @@ pub(in crate::gateway) async fn document(
 }
 
 /// `GET /developers`.
-pub(in crate::gateway) async fn page(page: Page, sessions: Data<Sessions>) -> Result<HttpResponse, WebError> {
-    let description = of(&page.site, &sessions)?;
+pub(in crate::gateway) async fn page(
+    page: Page,
+    (sessions, bounds): (Data<Sessions>, Data<Bounds>),
+) -> Result<HttpResponse, WebError> {
+    let description = of(&page.site, &sessions, **bounds)?;
     page.show(&Guide::new(&page, &description.guide))
 }
 
-fn of<'s>(site: &'s Site, sessions: &Sessions) -> Result<&'s Description, WebError> {
+fn of<'s>(site: &'s Site, sessions: &Sessions, bounds: Bounds) -> Result<&'s Description, WebError> {
     if let Some(known) = site.description.get() {
         return Ok(known);
     }
@@ -50,6 +53,7 @@ fn of<'s>(site: &'s Site, sessions: &Sessions) -> Result<&'s Description, WebErr
         cookie: sessions.cookie_name(),
         has_additions: site.has_additions,
         takes_access_tokens: site.takes_access_tokens,
+        bounds,
     };
     let made = Description::of(&about).map_err(|error| WebError::internal(format!("the description is no JSON: {error}")))?;
     Ok(site.description.get_or_init(|| made))

@@ -10,10 +10,12 @@ use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::keys::{Added, Verdict};
 use crate::gateway::web::error::{WebError, see_other};
-use crate::gateway::web::extract::{Admin, Form, Nothing, Path};
+use crate::gateway::web::extract::{Admin, Form, Nothing, Path, RecentAdmin};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::keys::{List, Problem, Remove};
+use crate::gateway::web::views::audit::KEY_EVENTS;
+use crate::gateway::web::views::keys::{List, Problem, Remove, Show};
+use crate::platform::clock::Timestamp;
 use crate::platform::secret::Secret;
 
 pub(in crate::gateway) async fn list(
@@ -28,7 +30,24 @@ pub(in crate::gateway) async fn list(
 async fn show(page: &Page, services: &Services, actor: &Actor, problem: Problem) -> Result<HttpResponse, WebError> {
     let (keys, issued) = (services.keys.list(actor).await?, services.api_keys.list(actor).await?);
     let status = if problem.words.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    page.show_as(status, &List::new(page, (&keys, &issued), services.api_keys.bounds().use_days, problem))
+    page.show_as(status, &List::new(page, (&keys, &issued), shown(services), problem))
+}
+
+/// Days of which uses are counted, and now.
+fn shown(services: &Services) -> (u32, Timestamp) {
+    (services.api_keys.bounds().use_days, services.api_keys.now())
+}
+
+/// One key.
+pub(in crate::gateway) async fn one(
+    page: Page,
+    Admin(actor): Admin,
+    services: Data<Services>,
+    Path(id): Path<String>,
+) -> Result<HttpResponse, WebError> {
+    let all = services.keys.one_of_all(&actor, &id).await?;
+    let events = services.audit_log.about(&actor, &id, KEY_EVENTS).await?;
+    page.show(&Show::new(&page, (&all, &id), &events, shown(&services)).ok_or_else(WebError::not_found)?)
 }
 
 #[derive(Deserialize)]
@@ -39,7 +58,7 @@ pub(in crate::gateway) struct NewKey {
 
 pub(in crate::gateway) async fn add(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Form(new): Form<NewKey>,
 ) -> Result<HttpResponse, WebError> {
@@ -70,7 +89,7 @@ pub(in crate::gateway) async fn test(
 
 pub(in crate::gateway) async fn activate(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Path(id): Path<String>,
     _form: Form<Nothing>,
@@ -81,7 +100,7 @@ pub(in crate::gateway) async fn activate(
 
 pub(in crate::gateway) async fn deactivate(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Path(id): Path<String>,
     _form: Form<Nothing>,
@@ -99,14 +118,14 @@ pub(in crate::gateway) struct Removal {
 /// Asks first; removes when the page that asked sent its form.
 pub(in crate::gateway) async fn remove(
     page: Page,
-    Admin(actor): Admin,
+    RecentAdmin(actor): RecentAdmin,
     services: Data<Services>,
     Path(id): Path<String>,
     Form(removal): Form<Removal>,
 ) -> Result<HttpResponse, WebError> {
     if removal.confirm != "yes" {
-        let key = services.keys.one(&actor, &id).await?;
-        return page.show(&Remove::new(&page, &key));
+        let all = services.keys.one_of_all(&actor, &id).await?;
+        return page.show(&Remove::new(&page, (&all, &id), shown(&services)).ok_or_else(WebError::not_found)?);
     }
     services.keys.remove(&actor, &id).await?;
     Ok(page.go_with_news(urls::KEYS, Flash::KeyRemoved))

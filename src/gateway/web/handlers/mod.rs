@@ -1,9 +1,12 @@
 //! Extract, one service call, then a view or a redirect. Nothing else is decided here.
 
 pub(in crate::gateway) mod accounts;
+pub(in crate::gateway) mod admin;
+pub(in crate::gateway) mod all_shares;
 pub(in crate::gateway) mod api_keys;
 pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod assets;
+pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod backchannel;
 pub(in crate::gateway) mod chains;
 pub(in crate::gateway) mod components;
@@ -16,8 +19,11 @@ pub(in crate::gateway) mod home;
 pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod live;
+pub(in crate::gateway) mod new_share;
+pub(in crate::gateway) mod operator;
 pub(in crate::gateway) mod ops;
 pub(in crate::gateway) mod ownership;
+pub(in crate::gateway) mod policies;
 pub(in crate::gateway) mod reports;
 pub(in crate::gateway) mod sessions;
 pub(in crate::gateway) mod share_page;
@@ -26,3 +32,4 @@ pub(in crate::gateway) mod signin;
 mod steps;
 pub(in crate::gateway) mod tasks;
 pub(in crate::gateway) mod uploads;
+pub(in crate::gateway) mod users;

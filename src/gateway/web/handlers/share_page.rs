@@ -1,58 +1,90 @@
-//! What people without an account see: the door of a share and what is behind it. The door is the same for every id.
+//! What people without an account see: the doors of a share and what is behind them. A door is the same for every id.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, RETRY_AFTER};
+use actix_web::http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use actix_web::web::Data;
 use serde::Deserialize;
 
-use crate::contract::ids::{ShareId, VulId};
+use crate::contract::ids::VulId;
 use crate::contract::reports::ReportType;
 use crate::gateway::services::Services;
-use crate::gateway::services::reports::Report;
-use crate::gateway::services::share_page::{Content, Entry, ReportFor};
+use crate::gateway::services::share_page::{Content, Download, Entrance, ReportFor};
+use crate::gateway::web::attachment::attachment;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{AtDoor, OpenForm, Path, Query, ShareVisitor, grant_cookie};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::gateway::web::views::share_page::{Closed, Door, DoorWords, SharedChain, SharedFinding, View};
-use crate::platform::hostile::Hostile;
+use crate::gateway::web::views::share_door::{Closed, Door, DoorWords};
+use crate::gateway::web::views::share_page::{About, SharedChain, SharedFinding, View};
+
+/// What "I am done" takes out of the browser beside the grant. Not cookies: a colleague who looks at a share is signed in on
+/// the same origin and stays so.
+const CLEARED: &str = "\"cache\", \"storage\"";
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// The door. Asks nobody anything.
-pub(in crate::gateway) async fn door(page: Page, _door: AtDoor) -> Result<HttpResponse, WebError> {
-    page.show(&Door::new(&page, DoorWords::Welcome))
+pub(in crate::gateway) async fn door(page: Page, door: AtDoor) -> Result<HttpResponse, WebError> {
+    page.show(&Door::new(&page, door.place.spot.doorway, DoorWords::Welcome))
+}
+
+/// The methods of a door, again of any.
+pub(in crate::gateway) async fn options() -> HttpResponse {
+    HttpResponse::NoContent().insert_header((ALLOW, "GET, HEAD, POST, OPTIONS")).finish()
 }
 
 #[derive(Deserialize)]
 pub(in crate::gateway) struct Typed {
-    code: Option<String>,
+    #[serde(default)]
+    code: String,
 }
 
-/// A typed code, or the button for shares without one.
-pub(in crate::gateway) async fn open(
+/// A typed code.
+pub(in crate::gateway) async fn open_with_code(
     page: Page,
     door: AtDoor,
     services: Data<Services>,
     OpenForm(form): OpenForm<Typed>,
 ) -> Result<HttpResponse, WebError> {
-    let entry = match form.code.as_deref() {
-        Some(code) if code.trim().is_empty() => {
-            return page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &Door::new(&page, DoorWords::Empty));
-        }
-        Some(code) => services.share_pages.open_with_code(&door.place, code).await?,
-        None => services.share_pages.open_without_code(&door.place).await?,
+    let entrance = services.share_pages.open_with_code(&door.place, &form.code).await?;
+    entered(&page, &door, entrance)
+}
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Decided {
+    #[serde(default)]
+    wanted: String,
+}
+
+/// A person's decision. Whatever sends forms by itself leaves a box as it found it.
+pub(in crate::gateway) async fn open_without_code(
+    page: Page,
+    door: AtDoor,
+    services: Data<Services>,
+    OpenForm(form): OpenForm<Decided>,
+) -> Result<HttpResponse, WebError> {
+    let entrance = match form.wanted.as_str() {
+        "yes" => services.share_pages.open_without_code(&door.place).await?,
+        _ => Entrance::NoCode,
     };
-    match entry {
-        Entry::Granted(handle) => {
-            let mut answer = see_other(&urls::share_view(&door.place.share));
-            let lifetime = services.share_pages.grant_lifetime();
-            let cookie = grant_cookie(&page.site, &door.place.share, Some(&handle), lifetime);
+    entered(&page, &door, entrance)
+}
+
+fn entered(page: &Page, door: &AtDoor, entrance: Entrance) -> Result<HttpResponse, WebError> {
+    let spot = &door.place.spot;
+    let told = |status, words| page.show_as(status, &Door::new(page, spot.doorway, words));
+    match entrance {
+        Entrance::Granted(handle, lifetime) => {
+            let mut answer = see_other(&urls::share_view(spot));
+            let cookie = grant_cookie(&page.site, spot, Some(&handle), lifetime);
             answer.add_cookie(&cookie).map_err(|error| WebError::internal(error.to_string()))?;
             Ok(answer)
         }
-        Entry::Refused => page.show_as(StatusCode::FORBIDDEN, &Door::new(&page, DoorWords::Refused)),
-        Entry::Wait(seconds) => {
-            let mut answer = page.show_as(StatusCode::TOO_MANY_REQUESTS, &Door::new(&page, DoorWords::Wait(seconds)))?;
+        Entrance::NoCode => told(StatusCode::UNPROCESSABLE_ENTITY, DoorWords::Empty),
+        Entrance::Refused => told(StatusCode::FORBIDDEN, DoorWords::Refused),
+        Entrance::Over(state) => told(StatusCode::FORBIDDEN, DoorWords::Over(state)),
+        Entrance::Wait(seconds) => {
+            let mut answer = told(StatusCode::TOO_MANY_REQUESTS, DoorWords::Wait(seconds))?;
             answer.headers_mut().insert(RETRY_AFTER, seconds.into());
             Ok(answer)
         }
@@ -66,14 +98,13 @@ pub(in crate::gateway) async fn view(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     match services.share_pages.content(&visit).await? {
-        Content::Here(share) => page.show(&View::new(&page, &visit.place.share, &share)),
+        Content::Here(share) => page.show(&View::new(&page, &visit.place.spot, &About::of(&visit), &share)),
         Content::Over => over(&page),
     }
 }
 
 #[derive(Deserialize)]
 pub(in crate::gateway) struct OneFinding {
-    share: ShareId,
     vul: VulId,
 }
 
@@ -85,14 +116,15 @@ pub(in crate::gateway) async fn finding(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     match services.share_pages.finding_in_chains(&visit, &of.vul).await? {
-        Content::Here((finding, chains)) => page.show(&SharedFinding::new(&page, &of.share, &finding, &chains)),
+        Content::Here((finding, chains)) => {
+            page.show(&SharedFinding::new(&page, &visit.place.spot, &About::of(&visit), (&finding, &chains)))
+        }
         Content::Over => over(&page),
     }
 }
 
 #[derive(Deserialize)]
 pub(in crate::gateway) struct OneChain {
-    share: ShareId,
     chain: VulId,
 }
 
@@ -104,7 +136,9 @@ pub(in crate::gateway) async fn chain(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     match services.share_pages.chain(&visit, &of.chain).await? {
-        Content::Here((chain, findings)) => page.show(&SharedChain::new(&page, &of.share, &chain, &findings)),
+        Content::Here((chain, findings)) => {
+            page.show(&SharedChain::new(&page, &visit.place.spot, &About::of(&visit), (&chain, &findings)))
+        }
         Content::Over => over(&page),
     }
 }
@@ -127,9 +161,9 @@ pub(in crate::gateway) async fn report(
         return Err(WebError::not_found());
     }
     match services.share_pages.report(&visit, form).await? {
-        Content::Here(ReportFor::Stream(report, project)) => Ok(attachment(report, &project, form)),
+        Content::Here(ReportFor::Stream(report)) => Ok(as_file(report, form)),
         Content::Here(ReportFor::NoKey) => {
-            page.show_as(StatusCode::SERVICE_UNAVAILABLE, &Closed::no_key(&page, &visit.place.share))
+            page.show_as(StatusCode::SERVICE_UNAVAILABLE, &Closed::no_key(&page, &visit.place.spot))
         }
         Content::Over => over(&page),
     }
@@ -141,7 +175,8 @@ pub(in crate::gateway) async fn close(page: Page, door: AtDoor, services: Data<S
         services.share_pages.close(&door.place, handle).await?;
     }
     let mut answer = page.show(&Closed::done(&page))?;
-    let spent = grant_cookie(&page.site, &door.place.share, None, std::time::Duration::ZERO);
+    answer.headers_mut().insert(CLEAR_SITE_DATA, actix_web::http::header::HeaderValue::from_static(CLEARED));
+    let spent = grant_cookie(&page.site, &door.place.spot, None, std::time::Duration::ZERO);
     answer.add_cookie(&spent).map_err(|error| WebError::internal(error.to_string()))?;
     Ok(answer)
 }
@@ -150,16 +185,18 @@ fn over(page: &Page) -> Result<HttpResponse, WebError> {
     page.show_as(StatusCode::NOT_FOUND, &Closed::over(page))
 }
 
-/// The type is the one that was asked for, never what the service says; a page in it runs nothing.
-fn attachment(report: Report, project: &Hostile, form: ReportType) -> HttpResponse {
-    let name = format!("report_{}.{}", project.filename(), form.extension());
+/// The type is the one that was asked for, never what the service says; a page in it runs nothing. The name says which share
+/// the file came through.
+fn as_file(report: Download, form: ReportType) -> HttpResponse {
     let mut answer = HttpResponse::Ok();
+    // Short enough that the end of the name is never cut.
+    let name = format!("report_{}_share-{}.{}", report.project.short(50), report.share, form.extension());
     answer
         .insert_header((CONTENT_TYPE, form.media_type()))
-        .insert_header((CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")))
+        .insert_header((CONTENT_DISPOSITION, attachment(&name)))
         .insert_header((CONTENT_SECURITY_POLICY, "sandbox"));
     if let Some(length) = report.length {
         answer.no_chunking(length);
     }
-    answer.streaming(report.stream)
+    answer.streaming(report.body)
 }

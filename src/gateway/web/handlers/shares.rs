@@ -1,101 +1,164 @@
-//! My shares: the list, a new one, the page that shows its link and code once, the end of one.
+//! Shares of the company: the list, one of them, what becomes of it.
 
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
+use url::form_urlencoded;
 
-use crate::contract::ids::{TaskId, VulId};
+use crate::gateway::domain::share_entry::Mark;
+use crate::gateway::domain::share_filter::{ShareFilter, Shown};
 use crate::gateway::services::error::Error;
-use crate::gateway::services::shares::{NewShare, Outcome, WantedCode};
+use crate::gateway::services::shares::{Ended, Outcome, WantedCode};
 use crate::gateway::services::{Actor, Services};
-use crate::gateway::web::error::WebError;
-use crate::gateway::web::extract::{Form, Nothing, Paging, Path, Query, SignedIn};
+use crate::gateway::web::error::{WebError, see_other};
+use crate::gateway::web::extract::{Form, Nothing, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
-use crate::gateway::web::views::shares::{AlreadyMade, Choices, Created, List, NewPage};
+use crate::gateway::web::views::one_share::SharePage;
+use crate::gateway::web::views::share_made::{AlreadyMade, Created};
+use crate::gateway::web::views::shares::{AskEnd, ElsewherePage, List, SheetPage, extent};
 
+/// The list. A page beyond the end leads to the last one.
 pub(in crate::gateway) async fn list(
     page: Page,
     SignedIn(actor): SignedIn,
+    request: HttpRequest,
     services: Data<Services>,
-    Query(paging): Query<Paging>,
 ) -> Result<HttpResponse, WebError> {
-    let number = paging.number();
-    let shares = services.shares.list(&actor, number - 1).await?;
-    page.show(&List::new(&page, number, &shares))
-}
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Subject {
-    task: TaskId,
-    vul: Option<VulId>,
-}
-
-pub(in crate::gateway) async fn new(
-    page: Page,
-    SignedIn(actor): SignedIn,
-    services: Data<Services>,
-    Query(subject): Query<Subject>,
-) -> Result<HttpResponse, WebError> {
-    let preview = services.shares.preview(&actor, &subject.task, subject.vul.as_ref()).await?;
-    let choices = Choices::usual(subject.vul.is_some(), &preview.days);
-    page.show(&NewPage::new(&page, &preview, choices, String::new()))
-}
-
-#[derive(Deserialize)]
-pub(in crate::gateway) struct Filled {
-    task: TaskId,
-    vul: Option<VulId>,
-    /// `finding` or `report`.
-    what: String,
-    /// `made`, `own` or `none`.
-    code: String,
-    #[serde(default)]
-    own_code: String,
-    last_day: String,
-    once: String,
-}
-
-/// The answer to the form itself shows link and code: nothing keeps them, and loading it again makes no second share.
-pub(in crate::gateway) async fn create(
-    page: Page,
-    SignedIn(actor): SignedIn,
-    services: Data<Services>,
-    Form(filled): Form<Filled>,
-) -> Result<HttpResponse, WebError> {
-    let vul = filled.vul.clone().filter(|_| filled.what == "finding");
-    let code = match filled.code.as_str() {
-        "none" => WantedCode::None,
-        "own" => WantedCode::Chosen(filled.own_code.clone()),
-        _ => WantedCode::Made,
+    let filter = ShareFilter::read(request.query_string()).map_err(|refused| WebError::bad_request(refused.0))?;
+    let beyond = |extent: crate::gateway::web::views::pager::Extent| {
+        extent.is_beyond().then(|| see_other(&urls::shares(&filter.query(extent.last()))))
     };
-    let wanted = NewShare { task: filled.task.clone(), vul, code, last_day: filled.last_day.clone(), once: filled.once.clone() };
-    if filled.what == "finding" && wanted.vul.is_none() {
-        return again(&page, &services, &actor, filled, "Choose what to share.".to_owned()).await;
+    if filter.shown == Some(Shown::Elsewhere) {
+        let found = services.shares.elsewhere(&actor, filter.page).await?;
+        return beyond(extent(filter, &found)).map_or_else(|| page.show(&ElsewherePage::new(&page, filter, &found)), Ok);
     }
-    match services.shares.create(&actor, &wanted).await {
-        Ok(Outcome::New(link)) => page.show(&Created::new(&page, &link)),
-        Ok(Outcome::AlreadyMade) => page.show(&AlreadyMade::new(&page, &wanted.task, wanted.vul.as_ref())),
-        Err(Error::Invalid(words)) => again(&page, &services, &actor, filled, words).await,
+    let found = services.shares.list(&actor, &filter).await?;
+    beyond(extent(filter, &found)).map_or_else(|| page.show(&List::new(&page, filter, &found)), Ok)
+}
+
+fn marked(text: &str) -> Result<Mark, WebError> {
+    Mark::parse(text).ok_or_else(WebError::not_found)
+}
+
+/// One share, for its maker and for administrators.
+pub(in crate::gateway) async fn show(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    Path(mark): Path<String>,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let share = services.shares.one(&actor, &marked(&mark)?).await?;
+    page.show(&SharePage::new(&page, &share, String::new()))
+}
+
+/// The page once more with what is to be changed.
+async fn again(
+    page: &Page,
+    services: &Services,
+    (actor, mark): (&Actor, &Mark),
+    status: StatusCode,
+    words: String,
+) -> Result<HttpResponse, WebError> {
+    let share = services.shares.one(actor, mark).await?;
+    page.show_as(status, &SharePage::new(page, &share, words))
+}
+
+#[derive(Deserialize)]
+pub(in crate::gateway) struct Extension {
+    last_day: String,
+}
+
+pub(in crate::gateway) async fn extend(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    Path(mark): Path<String>,
+    services: Data<Services>,
+    Form(wanted): Form<Extension>,
+) -> Result<HttpResponse, WebError> {
+    let mark = marked(&mark)?;
+    match services.shares.extend(&actor, &mark, &wanted.last_day).await {
+        Ok(()) => Ok(page.go_with_news(&urls::share(&mark), Flash::ShareExtended)),
+        Err(Error::Invalid(words)) => again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await,
+        Err(Error::Conflict(words)) => again(&page, &services, (&actor, &mark), StatusCode::CONFLICT, words).await,
         Err(error) => Err(error.into()),
     }
 }
 
-/// The form once more with what is to be changed; a chosen code is not sent back.
-async fn again(page: &Page, services: &Services, actor: &Actor, filled: Filled, words: String) -> Result<HttpResponse, WebError> {
-    let preview = services.shares.preview(actor, &filled.task, filled.vul.as_ref()).await?;
-    let choices = Choices { what: filled.what, code: filled.code, last_day: filled.last_day };
-    page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &NewPage::new(page, &preview, choices, words))
+#[derive(Deserialize)]
+pub(in crate::gateway) struct CodeForm {
+    /// `made` or `own`.
+    code: String,
+    #[serde(default)]
+    own_code: String,
+    once: String,
+}
+
+/// The answer to the form itself shows the code: nothing keeps it, and sending the form again sets no other.
+pub(in crate::gateway) async fn new_code(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    Path(mark): Path<String>,
+    services: Data<Services>,
+    Form(form): Form<CodeForm>,
+) -> Result<HttpResponse, WebError> {
+    let mark = marked(&mark)?;
+    let wanted = if form.code == "own" { WantedCode::Chosen(form.own_code) } else { WantedCode::Made };
+    match services.shares.new_code(&actor, &mark, &wanted, &form.once).await {
+        Ok(Outcome::New(link)) => page.show(&Created::with_new_code(&page, &link)),
+        Ok(Outcome::AlreadyMade) => page.show(&AlreadyMade::of_code(&page, urls::share(&mark))),
+        Err(Error::Invalid(words)) => again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await,
+        Err(Error::Conflict(words)) => again(&page, &services, (&actor, &mark), StatusCode::CONFLICT, words).await,
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(in crate::gateway) async fn end(
     page: Page,
     SignedIn(actor): SignedIn,
+    Path(mark): Path<String>,
     services: Data<Services>,
-    Path(handle): Path<String>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    services.shares.end(&actor, &handle).await?;
-    Ok(page.go_with_news(urls::SHARES, Flash::ShareEnded))
+    let mark = marked(&mark)?;
+    Ok(match services.shares.end(&actor, &mark).await? {
+        Ended::Everywhere => page.go_with_news(urls::SHARES, Flash::ShareEnded),
+        Ended::HereOnly => page.go_with_news(&urls::share(&mark), Flash::ShareEndedHere),
+    })
+}
+
+/// Asks before several are ended.
+pub(in crate::gateway) async fn ask_end_several(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    request: HttpRequest,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
+    let seen = services.shares.endable(&actor, &marks(pairs)?).await?;
+    page.show(&AskEnd::new(&page, &seen))
+}
+
+/// The answer says of each what became of it. Sent again, it says that they had been ended before.
+pub(in crate::gateway) async fn end_several(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    services: Data<Services>,
+    Form(fields): Form<Vec<(String, String)>>,
+) -> Result<HttpResponse, WebError> {
+    let sheet = services.shares.end_several(&actor, &marks(fields)?).await?;
+    page.show(&SheetPage::new(&page, &sheet))
+}
+
+/// The shares that are named, each once.
+fn marks(fields: Vec<(String, String)>) -> Result<Vec<Mark>, WebError> {
+    let mut marks = Vec::new();
+    for (_, value) in fields.into_iter().filter(|(name, _)| name == "share") {
+        let mark = marked(&value)?;
+        if !marks.contains(&mark) {
+            marks.push(mark);
+        }
+    }
+    Ok(marks)
 }

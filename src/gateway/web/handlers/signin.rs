@@ -81,8 +81,8 @@ pub(in crate::gateway) async fn complete(
     let place = place(&page, &network, binding.as_deref());
     let portal = Portal::of(&request);
     match services.signin.complete(place, answer(request.query_string())).await {
-        Ok(Completed::New { principal, login, return_to }) => {
-            portal.sign_in(principal, login).map_err(|error| WebError::internal(error.to_string()))?;
+        Ok(Completed::New { principal, login, return_to, proof }) => {
+            portal.sign_in(principal, login, proof.at).map_err(|error| WebError::internal(error.to_string()))?;
             let mut answer = see_other(return_to.as_str());
             if request.cookie(SIGNED_OUT).is_some() {
                 let mut spent = signed_out_cookie(String::new(), page.site.is_secure());
@@ -178,7 +178,7 @@ fn answer(query: &str) -> Option<Answer> {
 fn failed(page: &Page, failed: Failed) -> Result<HttpResponse, WebError> {
     let again = failed.return_to.map_or_else(|| urls::LOGIN.to_owned(), |target| urls::login(target.as_str()));
     let (again, label) = match failed.why {
-        SignInError::NotAdmitted => (urls::LOGIN_OTHER.to_owned(), "Sign in with another account"),
+        SignInError::NotAdmitted | SignInError::Disabled => (urls::LOGIN_OTHER.to_owned(), "Sign in with another account"),
         _ => (again, "Try again"),
     };
     let (status, words, hint) = words(failed.why)?;
@@ -208,6 +208,11 @@ fn words(why: SignInError) -> Result<(StatusCode, &'static str, &'static str), W
             StatusCode::FORBIDDEN,
             "Your company knows you, but your account has no role that may use this portal.",
             "Ask an administrator of your company for access, or sign in with another account.",
+        ),
+        SignInError::Disabled => (
+            StatusCode::FORBIDDEN,
+            "An administrator of your company has disabled your account in this portal, so you were not signed in.",
+            "Ask an administrator of your company if you need it again.",
         ),
         SignInError::ProviderDown => (
             StatusCode::SERVICE_UNAVAILABLE,

@@ -1,5 +1,5 @@
 //! A connection that does not wait for ever: the head of a request has a time from its first byte on, and an answer that
-//! waits has to be taken.
+//! waits has to be taken. Request lines are looked through on the way (`target`).
 
 use std::cell::Cell;
 use std::io::{Error, ErrorKind, Result};
@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::target::Target;
 use crate::config::gateway::Connection as Settings;
 
 /// What is known of the requests on a line. Cheap to clone.
@@ -23,6 +24,8 @@ struct Counts {
     open: Cell<usize>,
     /// Requests whose head was read, ever.
     begun: Cell<u64>,
+    /// Whether the last write found no room.
+    is_blocked: Cell<bool>,
 }
 
 impl Use {
@@ -31,6 +34,11 @@ impl Use {
         self.0.open.set(self.0.open.get() + 1);
         self.0.begun.set(self.0.begun.get() + 1);
         InUse(self.clone())
+    }
+
+    /// Whether something waits to be written.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.0.is_blocked.get()
     }
 
     fn is_open(&self) -> bool {
@@ -55,9 +63,10 @@ pub(super) struct Line<T> {
     in_use: Use,
     /// When the first byte of a head came, and how many heads were read before.
     head: Option<(Instant, u64)>,
+    /// The request line that comes, and how many heads were read before. Of requests that do not wait for the answer to the one
+    /// before them not all are seen.
+    target: (Target, u64),
     stall: Option<Stall>,
-    /// Whether the last write found no room.
-    is_blocked: bool,
     /// One timer for both; it is set anew only when it has run out, not for every request.
     alarm: Option<Pin<Box<Sleep>>>,
     is_armed: bool,
@@ -72,7 +81,7 @@ struct Stall {
 impl<T> Line<T> {
     pub(super) fn new(io: T, settings: Settings) -> Self {
         let (in_use, head, stall) = (Use::default(), None, None);
-        Self { io, settings, in_use, head, stall, is_blocked: false, alarm: None, is_armed: false }
+        Self { io, settings, in_use, head, target: (Target::default(), 0), stall, alarm: None, is_armed: false }
     }
 
     /// What it is made of.
@@ -102,7 +111,7 @@ impl<T> Line<T> {
             return Err(Error::new(ErrorKind::TimedOut, "the head of a request did not come in time"));
         }
         if let Some(stall) = self.stall.take_if(|_| idle)
-            && self.is_blocked
+            && self.in_use.is_blocked()
         {
             if stall.taken < self.settings.stall_bytes {
                 return Err(Error::new(ErrorKind::TimedOut, "the caller does not take its answer"));
@@ -143,6 +152,13 @@ impl<T: AsyncRead + Unpin> AsyncRead for Line<T> {
         if this.in_use.is_open() {
             return outcome;
         }
+        let begun = this.in_use.0.begun.get();
+        if this.target.1 != begun {
+            this.target = (Target::default(), begun);
+        }
+        if let Some(came) = buffer.filled_mut().get_mut(before..) {
+            this.target.0.read(came);
+        }
         match (&outcome, this.head) {
             // The first head is the server's own to watch: it answers 408, where this can only close.
             (Poll::Ready(Ok(())), None) if buffer.filled().len() > before && this.in_use.0.begun.get() > 0 => {
@@ -162,7 +178,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Line<T> {
         let outcome = Pin::new(&mut this.io).poll_write(context, bytes);
         match &outcome {
             Poll::Ready(Ok(written)) => {
-                this.is_blocked = false;
+                this.in_use.0.is_blocked.set(false);
                 if let Some(stall) = &mut this.stall {
                     stall.taken = stall.taken.saturating_add(*written);
                 }
@@ -171,10 +187,10 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Line<T> {
             Poll::Pending => {
                 let now = Instant::now();
                 let until = match &this.stall {
-                    Some(stall) if this.is_blocked || stall.until > now => stall.until,
+                    Some(stall) if this.in_use.is_blocked() || stall.until > now => stall.until,
                     _ => this.stall.insert(this.new_stall(now)).until,
                 };
-                this.is_blocked = true;
+                this.in_use.0.is_blocked.set(true);
                 this.wake_at(until, context);
             }
         }

@@ -7,6 +7,7 @@ mod body;
 mod desk;
 mod line;
 mod peer;
+mod target;
 
 use std::fmt::Debug;
 use std::net::{SocketAddr, TcpListener};
@@ -23,7 +24,7 @@ use tokio::net::TcpStream;
 
 use self::desk::{Desk, Held};
 use self::line::Line;
-pub(super) use self::peer::Peer;
+pub(super) use self::peer::{Peer, Presence};
 use crate::config::gateway::Server as Settings;
 
 /// How long a connection that is to be closed may take to take it in.
@@ -69,7 +70,7 @@ where
             .expect(desk.expecting())
             .on_connect_ext(|line: &Line<TcpStream>, data: &mut Extensions| {
                 data.insert(line.use_of_it());
-                if let Some(peer) = Peer::of(line.connection()) {
+                if let Some(peer) = Peer::of(line.connection(), line.use_of_it()) {
                     data.insert(peer);
                 }
             })

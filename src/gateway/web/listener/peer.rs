@@ -1,25 +1,130 @@
 //! Whether a caller is still there. The server goes on with a request whose caller has left until it writes; the scanning
 //! service is to learn of it sooner.
 
-use std::io::ErrorKind;
+use std::cell::Cell;
+use std::io::{Error, ErrorKind, Write as _};
 use std::net;
 use std::os::fd::AsFd as _;
 
 use tokio::net::TcpStream;
 
+use super::line::Use;
+
+/// What may come before any answer, and is passed over by whoever reads (RFC 9110, 15.2).
+const WORD: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
 /// A second handle to a caller's connection, kept with it.
-pub(in crate::gateway::web) struct Peer(net::TcpStream);
+pub(in crate::gateway::web) struct Peer {
+    connection: net::TcpStream,
+    in_use: Use,
+    was_asked: Cell<bool>,
+}
+
+/// Where a caller is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway::web) enum Presence {
+    Here,
+    /// It sends no more, and has just been asked whether it reads.
+    Asked,
+    Gone,
+}
 
 impl Peer {
-    pub(super) fn of(connection: &TcpStream) -> Option<Self> {
-        connection.as_fd().try_clone_to_owned().ok().map(|handle| Self(handle.into()))
+    pub(super) fn of(connection: &TcpStream, in_use: Use) -> Option<Self> {
+        let connection = connection.as_fd().try_clone_to_owned().ok()?.into();
+        Some(Self { connection, in_use, was_asked: Cell::new(false) })
     }
 
-    /// Whether the caller has closed its side.
-    pub(in crate::gateway::web) fn is_gone(&self) -> bool {
-        match self.0.peek(&mut [0; 1]) {
-            Ok(read) => read == 0,
-            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+    /// Looks at the connection. A caller who has closed its side may only have said all it had to say, and read on. Nothing but
+    /// an attempt to write tells that from one who has left: its system refuses what comes then. So it is sent a word once, where
+    /// it `may_be_told` one: HTTP/1.0 has none. To be called while a request waits for its answer.
+    pub(in crate::gateway::web) fn look(&self, may_be_told: bool) -> Presence {
+        match self.connection.peek(&mut [0; 1]) {
+            Ok(0) => {}
+            Ok(_) => return Presence::Here,
+            Err(error) => return told_by(&error),
         }
+        if !matches!(self.connection.take_error(), Ok(None)) {
+            return Presence::Gone;
+        }
+        // Not into the middle of an answer before.
+        if self.was_asked.get() || !may_be_told || self.in_use.is_blocked() {
+            return Presence::Here;
+        }
+        self.was_asked.set(true);
+        match (&self.connection).write(WORD) {
+            Ok(written) if written == WORD.len() => Presence::Asked,
+            Ok(_) => Presence::Gone,
+            Err(error) => told_by(&error),
+        }
+    }
+}
+
+fn told_by(error: &Error) -> Presence {
+    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) { Presence::Here } else { Presence::Gone }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::time::{Duration, sleep, timeout};
+
+    use super::*;
+
+    async fn pair() -> (TcpStream, TcpStream, Peer) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let caller = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let here = listener.accept().await.unwrap().0;
+        let peer = Peer::of(&here, Use::default()).unwrap();
+        (caller, here, peer)
+    }
+
+    async fn until(peer: &Peer, may_be_told: bool, wanted: Presence) {
+        let looking = async {
+            while peer.look(may_be_told) != wanted {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(Duration::from_secs(10), looking).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_sends_no_more_is_asked_once_and_is_there_as_long_as_it_reads() {
+        let (mut caller, _here, peer) = pair().await;
+        assert_eq!(peer.look(true), Presence::Here);
+        caller.shutdown().await.unwrap();
+        until(&peer, true, Presence::Asked).await;
+        let mut word = vec![0; WORD.len()];
+        caller.read_exact(&mut word).await.unwrap();
+        assert_eq!(word, WORD);
+        for _ in 0..20 {
+            assert_eq!(peer.look(true), Presence::Here);
+            sleep(Duration::from_millis(5)).await;
+        }
+        drop(caller);
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_has_left_is_gone_once_it_was_asked_or_has_broken_the_connection() {
+        let (caller, _here, peer) = pair().await;
+        drop(caller);
+        until(&peer, true, Presence::Asked).await;
+        until(&peer, true, Presence::Gone).await;
+        let (caller, mut here, peer) = pair().await;
+        here.write_all(b"unread").await.unwrap();
+        caller.readable().await.unwrap();
+        drop(caller);
+        until(&peer, false, Presence::Gone).await;
+    }
+
+    #[tokio::test]
+    async fn whoever_knows_no_such_word_is_sent_none() {
+        let (mut caller, here, peer) = pair().await;
+        caller.shutdown().await.unwrap();
+        here.readable().await.unwrap();
+        assert_eq!(peer.look(false), Presence::Here);
+        drop((here, peer));
+        assert_eq!(caller.read_to_end(&mut Vec::new()).await.unwrap(), 0);
     }
 }

@@ -122,7 +122,7 @@ fn is_readable(request: &HttpRequest) -> bool {
 /// gets a page with the link. Recipients of a share have their door, a page of ours.
 fn sign_in(request: &HttpRequest, failure: &WebError) -> Option<String> {
     let address = failure.sign_in.as_deref()?;
-    if ![urls::LOGIN, urls::LOGIN_AGAIN].contains(&address) {
+    if ![urls::LOGIN, urls::LOGIN_AGAIN, urls::LOGIN_STEP_UP].contains(&address) {
         return Some(address.to_owned());
     }
     let back = if is_readable(request) {
@@ -130,11 +130,7 @@ fn sign_in(request: &HttpRequest, failure: &WebError) -> Option<String> {
     } else {
         page_before(request).into()
     };
-    Some(if address == urls::LOGIN {
-        urls::login(&back)
-    } else {
-        format!("{}&{}", urls::LOGIN_AGAIN, urls::pair("return_to", &back))
-    })
+    Some(if address == urls::LOGIN { urls::login(&back) } else { format!("{address}&{}", urls::pair("return_to", &back)) })
 }
 
 /// The page of ours a form was on, without script or memory: as the browser says.
@@ -157,7 +153,7 @@ fn links(request: &HttpRequest, failure: &WebError, context: &Context) -> Vec<Li
     let mut links: Vec<Link> = failure.ways.iter().map(|(label, href)| Link { label, href: href.clone() }).collect();
     let readable = is_readable(request);
     if let Some(href) = sign_in(request, failure) {
-        links.push(Link { label: "Sign in", href });
+        links.push(Link { label: if failure.steps_up() { "Sign in once more" } else { "Sign in" }, href });
     } else if failure.status == StatusCode::SERVICE_UNAVAILABLE && readable {
         let here = request.uri().path_and_query().map_or("/", |path| path.as_str());
         links.push(Link { label: "Load this page again", href: here.to_owned() });
@@ -174,7 +170,7 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
     let context = Context::of(request);
     let public = is_public(request);
     let links = links(request, failure, &context);
-    let signs_in = failure.sign_in.is_some();
+    let signs_in = failure.sign_in.is_some() && !failure.steps_up();
     let reader = request.extensions().get::<Reader>().map(|reader| reader.0.clone());
     let user = reader.filter(|_| !public && !signs_in);
     let site = context.site.as_ref();
@@ -194,7 +190,11 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
         },
         title: failure.title,
         words: &failure.words,
-        hint: if failure.explains && !is_readable(request) { NOTHING_CHANGED } else { failure.hint },
+        hint: match (failure.steps_up(), is_readable(request)) {
+            (true, true) => "Nothing is lost by it.",
+            (false, false) if failure.explains => NOTHING_CHANGED,
+            _ => failure.hint,
+        },
         retry_after: failure.retry_after,
         links,
     }

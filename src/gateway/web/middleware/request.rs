@@ -15,6 +15,7 @@ use tracing::Instrument as _;
 use crate::config::gateway::ForwardedBy;
 use crate::gateway::domain::network::{self, Network};
 use crate::gateway::web::context::Context;
+use crate::gateway::web::urls;
 use crate::platform::clock::Clock;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
@@ -38,16 +39,16 @@ impl Callers {
         Self { trusted: Arc::from([]), forwarded_by: ForwardedBy::XForwardedFor, clock }
     }
 
-    /// The network address of a caller.
+    /// The network address of a caller; [`network::UNKNOWN`] where a trusted proxy does not say it so that it can be read.
     pub(in crate::gateway) fn client(&self, peer: Option<SocketAddr>, headers: &HeaderMap) -> IpAddr {
-        let peer = peer.map_or(IpAddr::from([0, 0, 0, 0]), |socket| socket.ip());
+        let peer = peer.map_or(network::UNKNOWN, |socket| socket.ip());
         if self.trusted.is_empty() {
             return peer;
         }
-        let lines = |name| headers.get_all(name).filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(",");
+        let lines = |name| headers.get_all(name).map(HeaderValue::as_bytes);
         match self.forwarded_by {
-            ForwardedBy::XForwardedFor => network::client(peer, &lines(X_FORWARDED_FOR), &self.trusted),
-            ForwardedBy::Forwarded => network::client_by_forwarded(peer, &lines(FORWARDED), &self.trusted),
+            ForwardedBy::XForwardedFor => network::client(peer, lines(X_FORWARDED_FOR), &self.trusted),
+            ForwardedBy::Forwarded => network::client_by_forwarded(peer, lines(FORWARDED), &self.trusted),
         }
     }
 }
@@ -99,7 +100,7 @@ fn measure(method: &Method, request: &HttpRequest, status: StatusCode, took: Dur
 /// beginning, however it is spelled.
 fn log_path(request: &HttpRequest) -> String {
     match request.match_pattern() {
-        Some(pattern) if pattern.starts_with("/s/") => pattern,
+        Some(pattern) if urls::is_recipients(&pattern) => pattern,
         Some(_) => request.path().to_owned(),
         None => format!("{}…", request.path().chars().take(8).collect::<String>()),
     }

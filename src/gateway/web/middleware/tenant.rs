@@ -28,7 +28,7 @@ pub(in crate::gateway) async fn tenant(
     let Some(host) = one_host(request.headers(), request.uri()) else {
         return Ok(request.into_response(WebError::bad_request("The request names no host, or more than one.").error_response()));
     };
-    let Some(site) = sites.of_host(&host) else {
+    let Some(site) = sites.dressed(&host) else {
         return Ok(request.into_response(WebError::misdirected().error_response()));
     };
     tracing::Span::current().record("tenant", site.tenant.as_str());

@@ -219,3 +219,56 @@ async fn right_keys_that_are_refused_are_written_down_so_often_and_wrong_ones_ne
     let list = alice.get(&portal, "/admin/keys").await;
     assert!(list.body.contains("Expired") && list.body.contains("<code>192.0.2.0/24</code>"), "{}", list.body);
 }
+
+#[actix_web::test]
+async fn the_page_of_a_key_tells_who_uses_it_and_what_was_done_to_it() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = alice(&portal).await;
+    let label = "<script>alert(1)</script>\u{202e}";
+    let text = shown(&create(&portal, &mut alice, &csrf, &[("label", label), ("days", "20")]).await);
+    let id = id(&mut alice, &portal).await;
+    let quiet = alice.get(&portal, &format!("/admin/api-keys/{id}/revoke")).await;
+    assert!(
+        quiet.body.contains("No call came with it in the last 7 days.") && !quiet.body.contains("It is in use"),
+        "{}",
+        quiet.body
+    );
+    let key = bench.services.api_keys.verify(&acme(), &text, address(HERE)).await.unwrap();
+    for (operation, from, times) in [("getTask", HERE, 3), ("createTask", "2001:db8:1::5", 1)] {
+        for _ in 0..times {
+            bench.services.api_keys.note_origin(&acme(), &key, (operation, address(from)));
+        }
+    }
+    bench.clock.advance(Duration::from_mins(3));
+    let page = alice.get(&portal, &format!("/admin/api-keys/{id}")).await;
+    page.is_clean();
+    let end = &text.expose()[62..];
+    for words in [
+        &format!("cdk_{id}_…{end}"),
+        "Ends soon",
+        "for 19 days more",
+        "about 3 minutes ago",
+        "About 4 calls of 2 operations from 2 networks",
+        "<code>getTask</code>",
+        "<code>192.0.2.0/24</code>",
+        "<code>2001:db8:1::/48</code>",
+        "1 call in 30 days, on 1 day.",
+        "Created",
+    ] {
+        assert!(page.body.contains(words), "{words} in {}", page.body);
+    }
+    assert!(!page.body.contains(&text.expose()[17..]));
+    let asks = alice.get(&portal, &format!("/admin/api-keys/{id}/revoke")).await;
+    asks.is_clean();
+    assert!(asks.body.contains("It is in use.") && asks.body.contains("<code>createTask</code>"), "{}", asks.body);
+    let list = alice.get(&portal, "/admin/keys").await;
+    list.is_clean();
+    assert!(list.body.contains("1 API key ends within 30 days.") && list.body.contains("about 3 minutes ago"), "{}", list.body);
+    bench.clock.advance(Duration::from_hours(24 * 7));
+    let (mut alice, _) = super::bench::alice(&portal).await;
+    let later = alice.get(&portal, &format!("/admin/api-keys/{id}")).await;
+    assert!(later.body.contains("No call came with it in the last 7 days."), "{}", later.body);
+    let (mut carol, _) = signed_in(&portal, "globex.example", "carol", "admin").await;
+    assert_eq!(carol.get(&portal, &format!("/admin/api-keys/{id}")).await.status, 404);
+}

@@ -1,6 +1,6 @@
 //! A portal with two tenants on an embedded store, a scanning service that answers as told, and a browser.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::TcpListener;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -18,13 +18,17 @@ use serde_json::{Value, json};
 
 use super::rig;
 use crate::config::gateway::Gateway as Settings;
+use crate::contract::shares::ShareType;
 use crate::gateway::audit::{Line, Wanted};
 use crate::gateway::domain::audit::Event;
 use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
+use crate::gateway::domain::share_entry::{Access, Entry, Maker, Mark, Outcome};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::services::Services;
+use crate::gateway::ledger::{Ledger, LedgerError};
+use crate::gateway::services::{Actor, Services};
 use crate::gateway::session::{LoginId, Portal, Sessions, TokenSet, Tokens};
+use crate::gateway::store::tests::bench::until;
 use crate::gateway::vault::ServerKeys;
 use crate::gateway::web::error::see_other;
 use crate::gateway::web::middleware::request::Callers;
@@ -49,6 +53,8 @@ pub(super) struct Fake {
     pub(super) asked: Vec<(String, String, String, String)>,
     /// Answers every call with this status instead.
     pub(super) broken: Option<u16>,
+    /// Answers calls of this method and end of path with this status instead.
+    pub(super) broken_at: Option<(&'static str, &'static str, u16)>,
     next: u32,
 }
 
@@ -95,6 +101,31 @@ fn chain(id: &str, vul: &str) -> Value {
         "steps": [step("entry", Value::Null), step(XSS, Value::Null), step("sink", json!(vul))]})
 }
 
+fn entry(id: &str, needs_code: bool, now: Timestamp) -> Entry {
+    Entry {
+        id: id.parse().unwrap(),
+        task: "t1".parse().unwrap(),
+        project: XSS.into(),
+        kind: ShareType::Report,
+        findings: Vec::new(),
+        maker: Maker { key: "maker".to_owned(), name: XSS.into() },
+        made: now,
+        ends: Some(now.after(Duration::from_hours(24))),
+        needs_code,
+        check: None,
+        most_views: None,
+        views: 0,
+        last_opened: None,
+        hides_evidence: false,
+        note: "".into(),
+        language: "en".to_owned(),
+        version: 1,
+        ended: None,
+        code_dead: false,
+        kept_days: 180,
+    }
+}
+
 fn refused(status: u16) -> HttpResponse {
     HttpResponse::build(StatusCode::from_u16(status).unwrap())
         .json(json!({"success": false, "message": XSS, "data": {"errCode": u32::from(status) * 10}}))
@@ -109,6 +140,12 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
     if let Some(status) = fake.broken {
         return refused(status);
     }
+    if let Some((method, end, status)) = fake.broken_at
+        && request.method() == method
+        && path.ends_with(end)
+    {
+        return refused(status);
+    }
     if let Some(rest) = path.strip_prefix("/v1/shares/public/") {
         return public(&fake, request.method(), rest, &sent);
     }
@@ -116,7 +153,29 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
     if !user && bearer != format!("Bearer {GOOD_KEY}") {
         return refused(401);
     }
+    if path.starts_with("/v1/shares") {
+        return shares(&mut fake, request.method(), &path, &sent);
+    }
     match (request.method().as_str(), path.as_str()) {
+        ("POST", "/v1/tasks/delete") => HttpResponse::Ok().finish(),
+        ("POST", "/v1/tasks/t1/results/search") => HttpResponse::Ok().json(json!({"data": [row()], "total": 1})),
+        ("POST", "/v1/tasks/t1/exploit-chains/search") => {
+            let chains = [chain("c1", "v1"), chain("c2", "not-shared")];
+            HttpResponse::Ok().json(json!({"data": chains, "total": 2}))
+        }
+        ("POST", "/v1/tasks/search") => HttpResponse::Ok().json(json!({"data": [], "total": 0})),
+        ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
+            "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
+        ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
+        ("GET", "/v2/tasks/t1/report") => {
+            HttpResponse::Ok().content_type("text/html").body(format!("report with {} {XSS}", request.query_string()))
+        }
+        _ => refused(404),
+    }
+}
+
+fn shares(fake: &mut Fake, method: &Method, path: &str, sent: &Value) -> HttpResponse {
+    match (method.as_str(), path) {
         ("POST", "/v1/shares/generate-id") => {
             fake.next += 1;
             let id = format!("made-share-{}", fake.next);
@@ -141,15 +200,24 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
             HttpResponse::Ok().json(json!({"total": rows.len(), "data": rows}))
         }
         ("POST", "/v1/shares/delete") => {
-            fake.shares.remove(sent["shareIds"][0].as_str().unwrap());
+            let ids = sent["shareIds"].as_array().unwrap();
+            if ids.iter().any(|id| !fake.shares.contains_key(id.as_str().unwrap())) {
+                return refused(404);
+            }
+            for id in ids {
+                fake.shares.remove(id.as_str().unwrap());
+            }
             HttpResponse::Ok().finish()
         }
-        ("POST", "/v1/tasks/search") => HttpResponse::Ok().json(json!({"data": [], "total": 0})),
-        ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
-            "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
-        ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
-        ("GET", "/v2/tasks/t1/report") => {
-            HttpResponse::Ok().content_type("text/html").body(format!("report with {} {XSS}", request.query_string()))
+        ("PATCH", path) if path.starts_with("/v1/shares/") => {
+            let Some(share) = fake.shares.get_mut(&path["/v1/shares/".len()..]) else { return refused(404) };
+            if let Some(code) = sent.get("extractionCode") {
+                share.code = code.as_str().map(str::to_owned);
+            }
+            if let Some(end) = sent.get("expiredAt") {
+                share.body["expiredAt"] = end.clone();
+            }
+            HttpResponse::Ok().finish()
         }
         _ => refused(404),
     }
@@ -235,10 +303,61 @@ impl Bench {
 
     /// A share that acme made.
     pub(super) async fn share(&self, id: &str, kind: &'static str, code: Option<&str>) {
+        self.share_with(id, kind, code, |_| {}).await;
+    }
+
+    /// The same with an entry in the ledger that is otherwise.
+    pub(super) async fn share_with(&self, id: &str, kind: &'static str, code: Option<&str>, adjust: impl FnOnce(&mut Entry)) {
         let share = FakeShare { kind, code: code.map(str::to_owned), body: Value::Null };
         self.fake.lock().unwrap().shares.insert(id.to_owned(), share);
-        let (acme, ends) = (TenantId::parse("acme").unwrap(), self.clock.now().after(Duration::from_hours(24)));
-        self.services.shares.note_ours(&acme, &id.parse().unwrap(), ends).await.unwrap();
+        let (acme, now) = (TenantId::parse("acme").unwrap(), self.clock.now());
+        let mut entry = entry(id, code.is_some(), now);
+        entry.check = code.map(|code| Ledger::check_of(&Secret::new(code)).unwrap());
+        adjust(&mut entry);
+        assert!(self.services.shares.ledger().begin(&acme, &entry).await.unwrap());
+    }
+
+    /// The ledger's entry of a share of acme.
+    pub(super) async fn entry(&self, id: &str) -> Entry {
+        let acme = TenantId::parse("acme").unwrap();
+        let mark = Mark::of(&acme, &id.parse().unwrap());
+        self.services.shares.ledger().entry(&acme, &mark).await.unwrap().unwrap()
+    }
+
+    /// Changes it.
+    pub(super) async fn change(&self, id: &str, mut change: impl FnMut(&mut Entry)) {
+        let acme = TenantId::parse("acme").unwrap();
+        let mark = Mark::of(&acme, &id.parse().unwrap());
+        let work = |entry: &mut Entry| {
+            change(entry);
+            Ok::<_, LedgerError>(())
+        };
+        self.services.shares.ledger().change(&acme, &mark, work).await.unwrap().unwrap();
+    }
+
+    /// Who came to a share of acme, newest first.
+    pub(super) async fn accesses(&self, id: &str) -> Vec<Access> {
+        let acme = TenantId::parse("acme").unwrap();
+        self.services.shares.ledger().accesses(&acme, &Mark::of(&acme, &id.parse().unwrap())).await.unwrap()
+    }
+
+    /// Waits until just this is written down of a share of acme, in any order: it is written behind the answers.
+    pub(super) async fn noted(&self, id: &str, expected: &[Outcome]) {
+        let expected: HashSet<String> = expected.iter().map(|outcome| format!("{outcome:?}")).collect();
+        until("what is written down of a share", async || {
+            let accesses = self.accesses(id).await;
+            let noted: HashSet<String> = accesses.iter().map(|access| format!("{:?}", access.outcome)).collect();
+            noted == expected
+        })
+        .await;
+    }
+
+    /// An administrator of acme, for services that are asked without a request.
+    pub(super) fn actor(name: &str) -> Actor {
+        let (issuer, subject) = ("https://id.example".to_owned(), name.to_owned());
+        let tenant = TenantId::parse("acme").unwrap();
+        let principal = Principal { tenant, issuer, subject, name: name.into(), email: "".into(), role: Role::Administrator };
+        Actor { principal, login: LoginId::new().unwrap(), request_id: "0".repeat(32) }
     }
 
     /// How often the service was asked for something whose path ends so.
@@ -298,7 +417,7 @@ async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>)
     let (issuer, subject) = ("https://id.example".to_owned(), name.clone());
     let principal = Principal { tenant, issuer, subject, name: name.as_str().into(), email: "".into(), role };
     tokens.store(&login, &principal, &set).await.unwrap();
-    Portal::of(&request).sign_in(principal, login).unwrap();
+    Portal::of(&request).sign_in(principal, login, Some(issued_at)).unwrap();
     see_other("/shares")
 }
 

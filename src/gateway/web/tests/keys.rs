@@ -153,3 +153,27 @@ async fn two_keys_are_active_while_one_takes_the_place_of_the_other_and_everythi
     let wanted: Vec<String> = wanted.into_iter().map(|(what, id)| format!("{what} {id}")).collect();
     until("the audit trail", async || bench.written("server_key").await == wanted).await;
 }
+
+#[actix_web::test]
+async fn the_page_of_a_server_key_tells_its_uses_and_what_was_done_to_it_and_never_the_key() {
+    let bench = Bench::new();
+    let acme = TenantId::parse("acme").unwrap();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = alice(&portal).await;
+    let empty = alice.get(&portal, "/admin/keys/nothing").await;
+    assert_eq!(empty.status, 404);
+    alice.post(&portal, "/admin/keys", &[("csrf", &csrf), ("label", "<b>main</b>\u{202e}"), ("key", GOOD_KEY)]).await;
+    let id = bench.vault.list(&acme).await.unwrap()[0].id.clone();
+    until("the audit trail", async || bench.written("server_key").await.len() == 2).await;
+    let page = alice.get(&portal, &format!("/admin/keys/{id}")).await;
+    page.is_clean();
+    for words in ["…LAST", "Active", "Activated", "Added", "1 call in 30 days, on 1 day.", "less than a minute ago"] {
+        assert!(page.body.contains(words), "{words} in {}", page.body);
+    }
+    assert!(!page.body.contains(GOOD_KEY));
+    let asks = alice.post(&portal, &format!("/admin/keys/{id}/remove"), &[("csrf", &csrf)]).await;
+    assert!(asks.body.contains("The same as a table"), "{}", asks.body);
+    let mut carol = Browser::new("globex.example");
+    carol.get(&portal, "/test/sign-in/carol/admin").await;
+    assert_eq!(carol.get(&portal, &format!("/admin/keys/{id}")).await.status, 404);
+}

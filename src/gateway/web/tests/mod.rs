@@ -1,7 +1,9 @@
 //! The portal's pages, driven through the real routes and middleware against a programmable scanning service on a socket.
 
 mod accounts;
+mod administration;
 mod api_keys;
+mod audit;
 mod bench;
 mod chains;
 mod components;
@@ -19,3 +21,4 @@ mod scan_service;
 mod scans;
 mod share_page;
 mod shares;
+mod step_up;

@@ -55,7 +55,7 @@ async fn sign_in(request: HttpRequest, tokens: Data<Tokens>, clock: Data<Clock>)
     let issuer = "https://id.example".to_owned();
     let principal = Principal { tenant, issuer, subject, name: "Alice".into(), email: "".into(), role: Role::Member };
     tokens.store(&login, &principal, &set).await.unwrap();
-    Portal::of(&request).sign_in(principal, login).unwrap();
+    Portal::of(&request).sign_in(principal, login, None).unwrap();
     HttpResponse::Ok().finish()
 }
 

@@ -1,8 +1,15 @@
 //! The recipient's side.
 
-use super::bench::{Bench, Browser, GOOD_KEY};
+use std::time::Duration;
+
+use super::bench::{Bench, Browser, GOOD_KEY, XSS};
+use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::Ledger;
 use crate::platform::secret::Secret;
+
+/// What a person sends who has ticked the box.
+const OPEN: &[(&str, &str)] = &[("wanted", "yes")];
 
 #[actix_web::test]
 async fn the_door_is_the_same_for_every_id_and_asks_nobody() {
@@ -13,13 +20,23 @@ async fn the_door_is_the_same_for_every_id_and_asks_nobody() {
     let real = browser.get(&portal, "/s/real").await;
     real.is_clean();
     assert_eq!(real.status, 200);
-    for other in ["/s/made-up", "/s/x", "/s/%3Cscript%3E", "/s/%E2%80%AE", &format!("/s/{}", "y".repeat(128))] {
-        let answer = browser.get(&portal, other).await;
+    let open = browser.get(&portal, "/o/real").await;
+    open.is_clean();
+    for other in ["made-up", "x", "%3Cscript%3E", "%E2%80%AE", &"y".repeat(128)] {
+        let answer = browser.get(&portal, &format!("/s/{other}")).await;
         assert_eq!((answer.status, &answer.body), (real.status, &real.body), "{other}");
+        let answer = browser.get(&portal, &format!("/o/{other}")).await;
+        assert_eq!((answer.status, &answer.body), (open.status, &open.body), "{other}");
     }
     assert!(bench.fake.lock().unwrap().asked.is_empty());
     assert_eq!(real.header("referrer-policy"), "no-referrer");
     assert!(real.header("x-robots-tag").contains("noindex"));
+    assert_eq!(real.header("cache-control"), "no-store");
+    for neutral in ["og:title", "og:description", "name=\"robots\" content=\"noindex, nofollow, noarchive\""] {
+        assert!(real.body.contains(neutral) && open.body.contains(neutral), "{neutral}");
+    }
+    let robots = browser.get(&portal, "/robots.txt").await;
+    assert_eq!(robots.body, "User-agent: *\nAllow: /s/\nAllow: /o/\nDisallow: /\n");
     assert!(real.body.contains("autocomplete=\"one-time-code\"") && !real.body.contains("maxlength"));
     assert!(real.body.contains("acme &#38; Sons"), "{}", real.body);
 }
@@ -32,16 +49,14 @@ async fn wrong_unknown_and_codeless_answers_look_the_same() {
     let mut browser = Browser::new("acme.example");
     let wrong = browser.post(&portal, "/s/real", &[("code", "WRONGWRONG")]).await;
     let unknown = browser.post(&portal, "/s/made-up", &[("code", "WRONGWRONG")]).await;
-    let codeless = browser.post(&portal, "/s/real", &[]).await;
-    let nothing = browser.post(&portal, "/s/made-up", &[]).await;
     assert_eq!(wrong.status, 403);
-    for other in [unknown, codeless, nothing] {
-        assert_eq!((other.status, &other.body), (wrong.status, &wrong.body));
-    }
+    assert_eq!((unknown.status, &unknown.body), (wrong.status, &wrong.body));
     wrong.is_clean();
+    let coded = browser.post(&portal, "/o/real", OPEN).await;
+    let nothing = browser.post(&portal, "/o/made-up", OPEN).await;
+    coded.is_clean();
+    assert_eq!((coded.status, &coded.body, coded.status.as_u16()), (nothing.status, &nothing.body, 403));
     assert!(browser.cookies.is_empty());
-    let empty = browser.post(&portal, "/s/real", &[("code", "  ")]).await;
-    assert_eq!(empty.status, 422);
 }
 
 #[actix_web::test]
@@ -59,7 +74,7 @@ async fn a_right_code_opens_everything_that_was_shared_and_nothing_runs() {
     let view = browser.get(&portal, "/s/real/view").await;
     view.is_clean();
     assert_eq!(view.status, 200);
-    assert!(view.body.contains("5 Dec 2026, 23:59 UTC") && view.body.contains("/s/real/view/findings/v1"));
+    assert!(view.body.contains("29 Nov 2026") && view.body.contains("/s/real/view/findings/v1"));
     assert!(!view.body.contains("ABCDEFGH"));
     let finding = browser.get(&portal, "/s/real/view/findings/v1").await;
     finding.is_clean();
@@ -76,24 +91,27 @@ async fn a_report_comes_with_the_key_of_the_company_and_only_for_report_shares()
     bench.share("single", "VUL", None).await;
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
-    assert_eq!(browser.get(&portal, "/s/whole/view/report?type=pdf").await.header("location"), "/s/whole");
-    assert_eq!(browser.post(&portal, "/s/whole", &[]).await.status, 303);
-    assert_eq!(browser.post(&portal, "/s/single", &[]).await.status, 303);
-    let without = browser.get(&portal, "/s/whole/view/report?type=html").await;
+    assert_eq!(browser.get(&portal, "/o/whole/view/report?type=pdf").await.header("location"), "/o/whole");
+    assert_eq!(browser.post(&portal, "/o/whole", OPEN).await.status, 303);
+    assert_eq!(browser.post(&portal, "/o/single", OPEN).await.status, 303);
+    let without = browser.get(&portal, "/o/whole/view/report?type=html").await;
     without.is_clean();
     assert_eq!(without.status, 503);
 
     let acme = TenantId::parse("acme").unwrap();
     bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
-    let report = browser.get(&portal, "/s/whole/view/report?type=html").await;
+    let report = browser.get(&portal, "/o/whole/view/report?type=html").await;
     assert_eq!(report.status, 200, "{}", report.body);
     assert!(report.body.starts_with("report with type=html"));
+    let short = Mark::of(&acme, &"whole".parse().unwrap()).short().to_owned();
+    assert!(report.body.contains(&format!("through share {short}. Confidential")), "{}", report.body);
+    assert!(report.header("content-disposition").contains(&format!("_share-{short}.html")));
     assert_eq!(report.header("content-security-policy"), "sandbox");
     assert!(report.header("content-disposition").starts_with("attachment; filename=\"report_"));
     let key = bench.vault.list(&acme).await.unwrap()[0].id.clone();
     assert_eq!(bench.vault.uses(&acme).await.unwrap()[&key].total(), 1);
-    assert_eq!(browser.get(&portal, "/s/whole/view/report?type=exe").await.status, 400);
-    assert_eq!(browser.get(&portal, "/s/single/view/report?type=pdf").await.status, 404);
+    assert_eq!(browser.get(&portal, "/o/whole/view/report?type=exe").await.status, 400);
+    assert_eq!(browser.get(&portal, "/o/single/view/report?type=pdf").await.status, 404);
     assert_eq!(bench.asked("/v2/tasks/t1/report"), 1);
 }
 
@@ -152,14 +170,14 @@ async fn five_wrong_codes_close_the_door_for_a_network_and_not_for_another() {
     assert_eq!(bench.asked("/public/real"), asked);
     let mut elsewhere = Browser { address: "198.51.100.9:4000", ..Browser::new("acme.example") };
     assert_eq!(elsewhere.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 303);
-    bench.clock.advance(std::time::Duration::from_secs(901));
+    bench.clock.advance(Duration::from_secs(901));
     assert_eq!(browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 303);
 }
 
 #[actix_web::test]
 async fn another_site_cannot_send_the_form_and_a_broken_service_is_told_as_such() {
     let bench = Bench::new();
-    bench.share("real", "VUL", None).await;
+    bench.share("real", "VUL", Some("ABCDEFGH")).await;
     let portal = bench.portal().await;
     let request = actix_web::test::TestRequest::post()
         .uri("/s/real")
@@ -174,8 +192,10 @@ async fn another_site_cannot_send_the_form_and_a_broken_service_is_told_as_such(
     bench.fake.lock().unwrap().broken = Some(429);
     let slowed = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
     slowed.is_clean();
-    // The service slows down for shares that exist only: told on, it would tell which do.
-    assert_eq!(slowed.status, 403);
+    // Only a right code gets as far as the service, so this tells nothing to others.
+    assert_eq!(slowed.status, 429);
+    let wrong = browser.post(&portal, "/s/real", &[("code", "WRONGWRONG")]).await;
+    assert_eq!(wrong.status, 403);
 }
 
 #[actix_web::test]
@@ -189,7 +209,9 @@ async fn a_share_of_one_company_does_not_open_at_the_door_of_another() {
     let made_up = browser.post(&portal, "/s/made-up", &[("code", "ABCDEFGH")]).await;
     assert_eq!((coded.status, coded.body), (made_up.status, made_up.body.replace("made-up", "coded")));
     assert!(browser.cookies.is_empty());
+    assert_eq!(browser.post(&portal, "/o/open", OPEN).await.status, 403);
     let mut own = Browser::new("acme.example");
+    assert_eq!(own.post(&portal, "/o/open", OPEN).await.status, 303);
     assert_eq!(own.post(&portal, "/s/coded", &[("code", "ABCD-EFGH")]).await.status, 303);
 }
 
@@ -198,7 +220,7 @@ async fn a_door_keeps_its_headers_however_its_address_is_spelled() {
     let bench = Bench::new();
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
-    for path in ["/s/some", "/%73/some"] {
+    for path in ["/s/some", "/%73/some", "/o/some", "/%6f/some", "/o/some/view"] {
         let door = browser.get(&portal, path).await;
         assert_eq!(
             (door.header("referrer-policy").as_str(), door.header("x-robots-tag").as_str()),
@@ -216,11 +238,11 @@ async fn a_key_that_is_not_accepted_any_more_never_sends_a_recipient_to_sign_in(
     bench.vault.add_active(&acme, "old".into(), Secret::new("sk-revoked-at-the-service"), "alice".into()).await.unwrap();
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
-    browser.post(&portal, "/s/whole", &[]).await;
-    let report = browser.get(&portal, "/s/whole/view/report?type=pdf").await;
+    browser.post(&portal, "/o/whole", OPEN).await;
+    let report = browser.get(&portal, "/o/whole/view/report?type=pdf").await;
     report.is_clean();
     assert_eq!(report.status, 503);
-    assert!(report.body.contains("/s/whole/view"));
+    assert!(report.body.contains("/o/whole/view"));
 }
 
 #[actix_web::test]
@@ -233,8 +255,8 @@ async fn while_a_key_is_replaced_the_other_active_one_serves_when_the_new_one_is
     let new = bench.vault.add_active(&acme, "new".into(), new, "alice".into()).await.unwrap();
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
-    browser.post(&portal, "/s/whole", &[]).await;
-    let report = browser.get(&portal, "/s/whole/view/report?type=html").await;
+    browser.post(&portal, "/o/whole", OPEN).await;
+    let report = browser.get(&portal, "/o/whole/view/report?type=html").await;
     assert_eq!(report.status, 200, "{}", report.body);
     assert_eq!(bench.asked("/v2/tasks/t1/report"), 2);
     let uses = bench.vault.uses(&acme).await.unwrap();
@@ -255,7 +277,7 @@ async fn chains_of_a_share_are_open_to_whoever_holds_its_grant_and_lead_only_to_
     assert!(view.body.contains("href=\"/s/real/view/chains/c1\""), "{}", view.body);
     // The numbers are those of the findings that are shown, and what was not found is not listed.
     assert!(
-        view.body.contains("1 finding: <span class=\"sev critical\">1 Critical</span>") && !view.body.contains("0 "),
+        view.body.contains("1 finding: <span class=\"sev critical\">1 Critical</span>") && !view.body.contains(">0 "),
         "{}",
         view.body
     );
@@ -274,13 +296,230 @@ async fn chains_of_a_share_are_open_to_whoever_holds_its_grant_and_lead_only_to_
         assert_eq!(browser.get(&portal, &format!("/s/real/view/chains/{other}")).await.status, 404);
     }
 
-    browser.post(&portal, "/s/codeless", &[]).await;
-    assert_eq!(browser.get(&portal, "/s/codeless/view/chains/c1").await.status, 200);
+    browser.post(&portal, "/o/codeless", OPEN).await;
+    assert_eq!(browser.get(&portal, "/o/codeless/view/chains/c1").await.status, 200);
     // An inventory of everything inside is more than what was shared.
     for form in ["cyclonedx", "spdx"] {
-        assert_eq!(browser.get(&portal, &format!("/s/codeless/view/report?type={form}")).await.status, 404);
+        assert_eq!(browser.get(&portal, &format!("/o/codeless/view/report?type={form}")).await.status, 404);
     }
     bench.fake.lock().unwrap().shares.clear();
     assert_eq!(browser.get(&portal, "/s/real/view/chains/c1").await.status, 404);
     assert!(bench.fake.lock().unwrap().asked.iter().all(|(_, _, bearer, _)| bearer.is_empty()));
+}
+
+#[actix_web::test]
+async fn whatever_only_looks_at_a_door_or_sends_its_form_by_itself_costs_nothing() {
+    let bench = Bench::new();
+    bench.share_with("coded", "REPORT", Some("ABCDEFGH"), |entry| entry.most_views = Some(1)).await;
+    bench.share("open", "REPORT", None).await;
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    for door in ["/s/coded", "/o/open", "/s/open", "/o/coded", "/s/made-up", "/o/made-up"] {
+        for _ in 0..100 {
+            for (method, accept) in [("GET", "text/html"), ("HEAD", "*/*"), ("GET", "application/json"), ("OPTIONS", "*/*")] {
+                let request = actix_web::test::TestRequest::with_uri(door)
+                    .method(method.parse().unwrap())
+                    .insert_header(("host", "acme.example"))
+                    .insert_header(("user-agent", "Slackbot-LinkExpanding 1.0"))
+                    .insert_header(("accept", accept));
+                assert!((portal.0)(request).await.status().is_success(), "{method} {door}");
+            }
+            let sent: &[(&str, &str)] = if door.starts_with("/s") { &[("code", "")] } else { &[] };
+            assert_eq!(browser.post(&portal, door, sent).await.status, 422, "{door}");
+        }
+    }
+    for id in ["coded", "open"] {
+        let entry = bench.entry(id).await;
+        assert_eq!((entry.views, entry.last_opened), (0, None), "{id}");
+        assert!(bench.accesses(id).await.is_empty());
+    }
+    assert!(bench.fake.lock().unwrap().asked.is_empty());
+    assert_eq!(browser.post(&portal, "/s/coded", &[("code", "ABCDEFGH")]).await.status, 303, "nobody is locked out");
+    assert_eq!(browser.post(&portal, "/o/open", OPEN).await.status, 303);
+}
+
+#[actix_web::test]
+async fn of_fifty_who_send_the_right_code_at_once_one_gets_the_last_view_and_reads_on_for_free() {
+    let bench = Bench::with(|settings| settings.shares.wrong_by_network = 100);
+    bench.share_with("once", "REPORT", Some("ABCDEFGH"), |entry| entry.most_views = Some(1)).await;
+    let portal = bench.portal().await;
+    let tries = (0..50).map(|_| async {
+        let mut browser = Browser::new("acme.example");
+        let answer = browser.post(&portal, "/s/once", &[("code", "ABCDEFGH")]).await;
+        (answer, browser)
+    });
+    let mut outcomes = futures_util::future::join_all(tries).await;
+    outcomes.sort_by_key(|(answer, _)| answer.status);
+    let statuses: Vec<u16> = outcomes.iter().map(|(answer, _)| answer.status.as_u16()).collect();
+    assert_eq!((statuses[0], statuses[1..].iter().all(|status| *status == 403)), (303, true), "{statuses:?}");
+    let (late, _) = &outcomes[7];
+    late.is_clean();
+    assert!(late.body.contains("as often as it may be"), "{}", late.body);
+    let winner = &mut outcomes[0].1;
+    for path in ["/s/once/view", "/s/once/view/findings/v1", "/s/once/view/chains/c1"].repeat(4) {
+        let page = winner.get(&portal, path).await;
+        assert_eq!(page.status, 200, "{path}");
+    }
+    let view = winner.get(&portal, "/s/once/view").await;
+    assert!(view.body.contains("None after this one"), "{}", view.body);
+    let entry = bench.entry("once").await;
+    assert_eq!((entry.views, entry.state(bench.clock.now())), (1, State::UsedUp));
+    bench.clock.advance(Duration::from_mins(31));
+    assert_eq!(winner.get(&portal, "/s/once/view").await.header("location"), "/s/once");
+}
+
+#[actix_web::test]
+async fn only_a_right_code_is_told_why_a_share_does_not_open() {
+    let bench = Bench::new();
+    bench.share_with("used", "REPORT", Some("ABCDEFGH"), |entry| (entry.most_views, entry.views) = (Some(2), 2)).await;
+    bench.share_with("ended", "REPORT", Some("ABCDEFGH"), |entry| entry.ended = Some((entry.made, "alice".into()))).await;
+    bench.share_with("expired", "REPORT", Some("ABCDEFGH"), |entry| entry.ends = Some(entry.made)).await;
+    bench.share("gone", "REPORT", Some("ABCDEFGH")).await;
+    bench.fake.lock().unwrap().shares.remove("gone");
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    let unknown = browser.post(&portal, "/s/made-up", &[("code", "WRONGWRONG")]).await;
+    for (id, words) in
+        [("used", "as often as it may be"), ("ended", "was ended"), ("expired", "come to its end"), ("gone", "was ended")]
+    {
+        let wrong = browser.post(&portal, &format!("/s/{id}"), &[("code", "WRONGWRONG")]).await;
+        assert_eq!((wrong.status, &wrong.body), (unknown.status, &unknown.body), "{id}");
+        let right = browser.post(&portal, &format!("/s/{id}"), &[("code", "abcd efgh")]).await;
+        right.is_clean();
+        assert_eq!(right.status, 403, "{id}");
+        assert!(right.body.contains(words), "{id}: {}", right.body);
+        bench.noted(id, &[Outcome::TooLate, Outcome::WrongCode]).await;
+    }
+    // What is over here is over, whatever the service thinks.
+    assert_eq!(bench.asked("/public/used") + bench.asked("/public/ended") + bench.asked("/public/expired"), 0);
+}
+
+#[actix_web::test]
+async fn everything_that_changes_a_share_ends_what_was_granted_before_at_once() {
+    let changes: [fn(&mut Entry); 3] = [
+        |entry| {
+            entry.ended = Some((entry.made, "alice".into()));
+            entry.version += 1;
+        },
+        |entry| entry.renew_code(Ledger::check_of(&Secret::new("NEWNEWNEW")).unwrap()),
+        |entry| entry.ends = Some(entry.made),
+    ];
+    for change in changes {
+        let bench = Bench::new();
+        bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+        let portal = bench.portal().await;
+        let mut browser = Browser::new("acme.example");
+        browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+        assert_eq!(browser.get(&portal, "/s/real/view").await.status, 200);
+        bench.change("real", change).await;
+        for path in ["/s/real/view", "/s/real/view/findings/v1", "/s/real/view/chains/c1", "/s/real/view/report"] {
+            let sent_out = browser.get(&portal, path).await;
+            assert_eq!((sent_out.status.as_u16(), sent_out.header("location").as_str()), (303, "/s/real"), "{path}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn wrong_codes_of_many_networks_kill_a_code_in_the_end_and_its_owner_sees_it_while_others_get_in_until_then() {
+    let bench = Bench::new();
+    bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+    let portal = bench.portal().await;
+    let addresses: Vec<&'static str> =
+        (0..200).map(|at| &*Box::leak(format!("198.{}.{}.9:1", at / 100, at % 100).into_boxed_str())).collect();
+    let wrong = async |at: usize, id: &str| {
+        let mut guesser = Browser { address: addresses[at], ..Browser::new("acme.example") };
+        guesser.post(&portal, &format!("/s/{id}"), &[("code", "WRONGWRONG")]).await.status.as_u16()
+    };
+    let mut statuses = Vec::new();
+    for at in 0..100 {
+        let (real, made_up) = (wrong(at, "real").await, wrong(at, "made-up").await);
+        assert_eq!(real, made_up, "try {at} tells which exists");
+        statuses.push(real);
+        if at == 60 {
+            let mut fresh = Browser { address: "203.0.113.9:1", ..Browser::new("acme.example") };
+            assert_eq!(fresh.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 303, "while everybody waits");
+        }
+    }
+    assert_eq!((&statuses[..20], &statuses[20..]), (&[403; 20][..], &[429; 80][..]));
+    assert!(bench.entry("real").await.code_dead);
+    assert_eq!(bench.asked("/public/real"), 1, "guesses cost the service nothing");
+    let short = Mark::of(&TenantId::parse("acme").unwrap(), &"real".parse().unwrap()).short().to_owned();
+    assert_eq!(bench.written("share_guarded").await, [format!("locked {short}"), format!("code_dead {short}")]);
+    let mut late = Browser { address: "203.0.113.77:1", ..Browser::new("acme.example") };
+    bench.clock.advance(Duration::from_mins(31));
+    assert_eq!(late.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 403, "the code is dead");
+    bench.change("real", |entry| entry.renew_code(Ledger::check_of(&Secret::new("NEWNEWNEW")).unwrap())).await;
+    bench.fake.lock().unwrap().shares.get_mut("real").unwrap().code = Some("NEWNEWNEW".to_owned());
+    assert_eq!(late.post(&portal, "/s/real", &[("code", "newn-ewne-w")]).await.status, 303);
+}
+
+#[actix_web::test]
+async fn what_its_owner_hides_is_nowhere_and_the_page_says_who_shared_it_and_for_how_long() {
+    let bench = Bench::new();
+    let acme = TenantId::parse("acme").unwrap();
+    bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
+    let adjust = |entry: &mut Entry| {
+        entry.hides_evidence = true;
+        entry.most_views = Some(3);
+        entry.note = format!("Please look at this first. {XSS}").as_str().into();
+        entry.maker.name = "Alice Example".into();
+    };
+    bench.share_with("real", "REPORT", Some("ABCDEFGH"), adjust).await;
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    let view = browser.get(&portal, "/s/real/view").await;
+    view.is_clean();
+    for words in [
+        "Alice Example at acme",
+        "Please look at this first",
+        "2 views after this one",
+        "29 Nov 2026",
+        "left proofs and code out",
+    ] {
+        assert!(view.body.contains(words), "{words} in {}", view.body);
+    }
+    assert!(!view.body.contains("/view/report"), "{}", view.body);
+    assert_eq!(browser.get(&portal, "/s/real/view/report?type=html").await.status, 404);
+    for (path, hidden) in
+        [("findings/v1", ["curl -H", "Proof of concept", "Code 1"]), ("chains/c1", ["Cookie", "Proof of concept", "[left out]"])]
+    {
+        let page = browser.get(&portal, &format!("/s/real/view/{path}")).await;
+        page.is_clean();
+        assert_eq!(page.status, 200);
+        for hidden in hidden {
+            assert!(!page.body.contains(hidden), "{hidden} on {path}: {}", page.body);
+        }
+    }
+    assert_eq!(bench.asked("/v2/tasks/t1/report"), 0);
+}
+
+#[actix_web::test]
+async fn a_code_set_past_this_portal_is_learned_and_a_share_with_limited_views_never_opens_without_one() {
+    let bench = Bench::new();
+    bench.share_with("elsewhere", "REPORT", Some("ABCDEFGH"), |entry| entry.check = None).await;
+    bench.share_with("limited", "REPORT", None, |entry| entry.most_views = Some(5)).await;
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    assert_eq!(browser.post(&portal, "/s/elsewhere", &[("code", "WRONGWRONG")]).await.status, 403);
+    assert_eq!(browser.post(&portal, "/s/elsewhere", &[("code", "ABCDEFGH")]).await.status, 303);
+    let asked = bench.asked("/public/elsewhere");
+    assert_eq!(browser.post(&portal, "/s/elsewhere", &[("code", "WRONGWRONG")]).await.status, 403);
+    assert_eq!(bench.asked("/public/elsewhere"), asked, "it is known by now");
+    assert_eq!(browser.post(&portal, "/o/limited", OPEN).await.status, 403);
+    assert_eq!(bench.entry("limited").await.views, 0);
+}
+
+#[actix_web::test]
+async fn who_is_done_takes_nothing_along_and_stays_signed_in_where_they_are() {
+    let bench = Bench::new();
+    bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+    let portal = bench.portal().await;
+    let (mut alice, _) = super::bench::alice(&portal).await;
+    alice.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    let done = alice.post(&portal, "/s/real/close", &[]).await;
+    assert_eq!(done.header("clear-site-data"), "\"cache\", \"storage\"");
+    assert_eq!(alice.get(&portal, "/s/real/view").await.status, 303);
+    assert_eq!(alice.get(&portal, "/shares").await.status, 200);
+    bench.noted("real", &[Outcome::Left, Outcome::Opened]).await;
 }

@@ -2,7 +2,68 @@
 
 use std::time::Duration;
 
-use super::bench::{Bench, Browser};
+use super::bench::{Answer, Bench, Browser, Site, XSS, signed_in};
+use crate::gateway::domain::share_entry::{Entry, Mark, State};
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::{Try, View};
+
+fn acme() -> TenantId {
+    TenantId::parse("acme").unwrap()
+}
+
+fn mark(id: &str) -> Mark {
+    Mark::of(&acme(), &id.parse().unwrap())
+}
+
+/// What the ledger has of a share of acme.
+async fn entry(bench: &Bench, id: &str) -> Entry {
+    bench.services.shares.ledger().entry(&acme(), &mark(id)).await.unwrap().unwrap()
+}
+
+/// The deeds of the audit trail, once there are so many: it is written behind.
+async fn deeds(bench: &Bench, count: usize) -> Vec<String> {
+    for _ in 0..1000 {
+        if bench.written("share").await.len() >= count {
+            break;
+        }
+        actix_web::rt::time::sleep(Duration::from_millis(5)).await;
+    }
+    bench.written("share").await
+}
+
+/// A filled form of a new share; further fields come last and count.
+async fn form(portal: &Site, browser: &mut Browser, query: &str, more: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+    let new = browser.get(portal, &format!("/shares/new?task=t1{query}")).await;
+    assert_eq!(new.status, 200, "{}", new.body);
+    new.is_clean();
+    let mut form = vec![("csrf", new.field("csrf")), ("once", new.field("once")), ("task", "t1".to_owned())];
+    let what = if query.is_empty() { "report" } else { "findings" };
+    if !query.is_empty() {
+        form.push(("vul", "v1".to_owned()));
+    }
+    for (name, value) in
+        [("what", what), ("code", "made"), ("own_code", ""), ("last_day", "2026-12-01"), ("views", ""), ("note", "")]
+    {
+        let given = more.iter().find(|(given, _)| *given == name).map_or(value, |(_, given)| *given);
+        form.push((name, given.to_owned()));
+    }
+    let known = ["what", "code", "own_code", "last_day", "views", "note"];
+    form.extend(more.iter().filter(|(name, _)| !known.contains(name)).map(|(name, value)| (*name, (*value).to_owned())));
+    form
+}
+
+async fn post(portal: &Site, browser: &mut Browser, path: &str, form: &[(&'static str, String)]) -> Answer {
+    let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    browser.post(portal, path, &form).await
+}
+
+/// Makes a share of all of `t1`, as `made-share-{number}`.
+async fn share(portal: &Site, browser: &mut Browser, more: &[(&'static str, &str)]) -> Answer {
+    let form = form(portal, browser, "", more).await;
+    let made = post(portal, browser, "/shares", &form).await;
+    assert_eq!(made.status, 200, "{}", made.body);
+    made
+}
 
 #[actix_web::test]
 async fn a_share_is_made_once_and_shows_its_link_and_code_once() {
@@ -13,35 +74,40 @@ async fn a_share_is_made_once_and_shows_its_link_and_code_once() {
     alice.get(&portal, "/test/sign-in/alice/member").await;
 
     let new = alice.get(&portal, "/shares/new?task=t1&vul=v1").await;
-    new.is_clean();
-    assert_eq!(new.status, 200, "{}", new.body);
     assert!(new.body.contains("value=\"2026-12-05\"") && new.body.contains("max=\"2027-02-26\""));
     assert!(new.body.contains("no active server key"));
-    let (csrf, once) = (new.field("csrf"), new.field("once"));
-    let form = [
-        ("csrf", csrf.as_str()),
-        ("once", once.as_str()),
-        ("task", "t1"),
-        ("vul", "v1"),
-        ("what", "finding"),
-        ("code", "made"),
-        ("own_code", ""),
-        ("last_day", "2026-12-01"),
-    ];
-    let created = alice.post(&portal, "/shares", &form).await;
+    let note = format!("For you {XSS}");
+    let form = form(&portal, &mut alice, "&vul=v1", &[("views", "3"), ("hide", "1"), ("note", &note), ("language", "zh")]).await;
+    let created = post(&portal, &mut alice, "/shares", &form).await;
     created.is_clean();
     assert_eq!(created.status, 200, "{}", created.body);
-    let share = bench.fake.lock().unwrap().shares["made-share-1"].clone();
-    let code = share.code.clone().unwrap();
-    assert!(created.body.contains("https://acme.example/s/made-share-1"));
-    assert!(created.body.contains(&format!("{}-{}", &code[..4], &code[4..])));
-    assert_eq!(share.body["vulIds"], serde_json::json!(["v1"]));
-    assert_eq!(share.body["expiredAt"], "2026-12-01T23:59:59Z");
+    let kept = bench.fake.lock().unwrap().shares["made-share-1"].clone();
+    let code = kept.code.clone().unwrap();
+    let grouped = format!("{}-{}", &code[..4], &code[4..]);
+    assert_eq!(kept.body["vulIds"], serde_json::json!(["v1"]));
+    assert_eq!(kept.body["expiredAt"], "2026-12-01T23:59:59Z");
+    // The link stands alone on its line, without a dot behind it; the code comes in a message of its own.
+    assert!(created.body.contains("\n\nhttps://acme.example/s/made-share-1\n\n"), "{}", created.body);
+    assert!(created.body.contains(&format!("https://acme.example/s/made-share-1\nCode: {grouped}\n")));
+    let mail = created.body.split("href=\"mailto:").nth(1).unwrap().split('"').next().unwrap();
+    assert!(mail.contains("made%2Dshare%2D1") && !mail.contains(&code[..4]) && !mail.contains('+'), "{mail}");
+    assert!(created.body.contains("aria-label=\"QR code of the link\"") && created.body.contains("It opens 3 times"));
 
-    let again = alice.post(&portal, "/shares", &form).await;
+    let entry = entry(&bench, "made-share-1").await;
+    assert_eq!((entry.most_views, entry.hides_evidence, entry.language.as_str(), entry.kept_days), (Some(3), true, "zh", 180));
+    assert_eq!((entry.note.raw(), entry.project.raw(), entry.maker.name.raw()), (note.as_str(), XSS, "alice"));
+
+    let again = post(&portal, &mut alice, "/shares", &form).await;
     again.is_clean();
     assert!(again.body.contains("already created") && !again.body.contains(&code[..4]));
     assert_eq!(bench.fake.lock().unwrap().shares.len(), 1);
+    for page in ["/shares".to_owned(), format!("/shares/{}", mark("made-share-1").as_str())] {
+        let page = alice.get(&portal, &page).await;
+        page.is_clean();
+        assert_eq!(page.status, 200, "{}", page.body);
+        assert!(!page.body.contains("made-share-1") && !page.body.contains(&code[..4]), "{}", page.body);
+    }
+    assert_eq!(deeds(&bench, 1).await, [format!("made {}", mark("made-share-1").short())]);
 }
 
 #[actix_web::test]
@@ -50,11 +116,9 @@ async fn a_form_of_a_session_that_ran_out_is_a_page_with_a_way_back_and_shares_n
     let portal = bench.portal().await;
     let mut alice = Browser::new("acme.example");
     alice.get(&portal, "/test/sign-in/alice/member").await;
-    let new = alice.get(&portal, "/shares/new?task=t1").await;
-    let (csrf, once) = (new.field("csrf"), new.field("once"));
+    let form = form(&portal, &mut alice, "", &[("code", "none")]).await;
     bench.clock.advance(Duration::from_mins(31));
-    let form = [("csrf", csrf.as_str()), ("once", once.as_str()), ("task", "t1"), ("what", "report"), ("code", "none")];
-    let told = alice.post(&portal, "/shares", &form).await;
+    let told = post(&portal, &mut alice, "/shares", &form).await;
     told.is_clean();
     assert_eq!((told.status.as_u16(), told.header("location").as_str()), (401, ""), "{}", told.body);
     assert!(told.body.contains("Nothing was changed") && told.body.contains("acme &#38; Sons"), "{}", told.body);
@@ -65,69 +129,372 @@ async fn a_form_of_a_session_that_ran_out_is_a_page_with_a_way_back_and_shares_n
 }
 
 #[actix_web::test]
-async fn a_form_that_cannot_be_used_comes_back_with_words_and_makes_nothing() {
+async fn a_form_that_cannot_be_used_comes_back_with_words_and_what_was_typed_and_makes_nothing() {
     let bench = Bench::new();
     let portal = bench.portal().await;
     let mut alice = Browser::new("acme.example");
     alice.get(&portal, "/test/sign-in/alice/member").await;
-    let new = alice.get(&portal, "/shares/new?task=t1").await;
-    let (csrf, once) = (new.field("csrf"), new.field("once"));
-    let fill = |code: &'static str, own: &'static str, day: &'static str| {
-        [
-            ("csrf", csrf.clone()),
-            ("once", once.clone()),
-            ("task", "t1".to_owned()),
-            ("what", "report".to_owned()),
-            ("code", code.to_owned()),
-            ("own_code", own.to_owned()),
-            ("last_day", day.to_owned()),
-        ]
-    };
-    for (code, own, day) in [
-        ("own", "short", "2026-12-01"),
-        ("own", "aaaaaaaaa", "2026-12-01"),
-        ("made", "", "2026-11-27"),
-        ("made", "", "2030-01-01"),
-    ] {
-        let form = fill(code, own, day);
-        let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let answer = alice.post(&portal, "/shares", &form).await;
+    let long = "x".repeat(501);
+    let refused: [&[(&'static str, &str)]; 9] = [
+        &[("code", "own"), ("own_code", "short")],
+        &[("code", "own"), ("own_code", "aaaaaaaaa")],
+        &[("last_day", "2026-11-27")],
+        &[("last_day", "2030-01-01")],
+        &[("views", "0")],
+        &[("views", "1001")],
+        &[("views", "some")],
+        &[("views", "1"), ("code", "none")],
+        &[("note", &long)],
+    ];
+    for more in refused {
+        let form = form(&portal, &mut alice, "", more).await;
+        let answer = post(&portal, &mut alice, "/shares", &form).await;
         answer.is_clean();
-        assert_eq!(answer.status, 422, "{own} {day}");
-        assert!(answer.body.contains("Nothing was shared yet") && !answer.body.contains("aaaaaaaaa"));
+        assert_eq!(answer.status, 422, "{more:?}");
+        assert!(answer.body.contains("Nothing was shared yet") && !answer.body.contains("aaaaaaaaa"), "{}", answer.body);
+        let typed = |name| form.iter().find(|(field, _)| *field == name).unwrap().1.clone();
+        assert!(answer.body.contains(&format!("name=\"views\" value=\"{}\"", typed("views"))), "{}", answer.body);
     }
-    let form = fill("own", "blue-whale 7", "2026-12-01");
-    let mut form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut form = form(&portal, &mut alice, "", &[("code", "own"), ("own_code", "blue-whale 7")]).await;
     bench.fake.lock().unwrap().broken = Some(500);
-    assert_eq!(alice.post(&portal, "/shares", &form).await.status, 502);
+    assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 502);
     bench.fake.lock().unwrap().broken = None;
-    assert_eq!(alice.post(&portal, "/shares", &form).await.status, 200);
+    assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 200);
     assert_eq!(bench.fake.lock().unwrap().shares["made-share-1"].code.as_deref(), Some("BLUEWHALE7"));
-    form[0].1 = "forged";
-    assert_eq!(alice.post(&portal, "/shares", &form).await.status, 403);
+    form[0].1 = "forged".to_owned();
+    assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 403);
 }
 
 #[actix_web::test]
-async fn the_list_holds_no_working_link_and_its_forms_work_for_their_reader_only() {
-    let bench = Bench::new();
-    bench.share("a-secret-share-id", "REPORT", None).await;
+async fn a_company_that_wants_codes_and_few_views_gets_no_other_shares() {
+    let bench = Bench::with(|settings| {
+        settings.shares.without_code = false;
+        settings.shares.most_views = 2;
+        settings.shares.most_days = 3;
+        settings.shares.evidence = false;
+    });
     let portal = bench.portal().await;
-    let mut alice = Browser::new("acme.example");
-    alice.get(&portal, "/test/sign-in/alice/member").await;
-    let list = alice.get(&portal, "/shares").await;
-    list.is_clean();
-    assert!(list.body.contains("a-se…") && !list.body.contains("a-secret-share-id"));
-    let action = list.body.split("action=\"").find(|part| part.starts_with("/shares/")).unwrap().split('"').next().unwrap();
-    let csrf = list.field("csrf");
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    let page = alice.get(&portal, "/shares/new?task=t1").await;
+    assert!(!page.body.contains("value=\"none\"") && page.body.contains("allows no shares without a code"), "{}", page.body);
+    assert!(
+        page.body.contains("value=\"2026-12-01\"") && page.body.contains("hides evidence"),
+        "the usual end is within the bound"
+    );
+    for more in [[("code", "none")], [("views", "3")], [("last_day", "2026-12-02")]] {
+        let form = form(&portal, &mut alice, "", &more).await;
+        assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 422, "{more:?}");
+    }
+    share(&portal, &mut alice, &[]).await;
+    let entry = entry(&bench, "made-share-1").await;
+    assert_eq!((entry.most_views, entry.hides_evidence), (Some(2), true));
+}
 
-    let mut bob = Browser::new("acme.example");
-    bob.get(&portal, "/test/sign-in/bob/member").await;
-    let bobs = bob.get(&portal, "/shares").await.field("csrf");
-    assert_eq!(bob.post(&portal, action, &[("csrf", &bobs)]).await.status, 404);
-    assert_eq!(alice.post(&portal, action, &[("csrf", "")]).await.status, 403);
-    assert_eq!(bench.fake.lock().unwrap().shares.len(), 1);
-    let ended = alice.post(&portal, action, &[("csrf", &csrf)]).await;
+#[actix_web::test]
+async fn what_the_service_may_or_may_not_have_made_opens_nothing() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    bench.fake.lock().unwrap().broken_at = Some(("POST", "/v1/shares", 503));
+    let form = form(&portal, &mut alice, "", &[]).await;
+    assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 502);
+    assert_eq!(entry(&bench, "made-share-1").await.state(bench.clock.now()), State::Ended, "nobody knows its code");
+    bench.fake.lock().unwrap().broken_at = Some(("POST", "/v1/shares", 400));
+    assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status.as_u16() / 100, 4);
+    let forgotten = bench.services.shares.ledger().entry(&acme(), &mark("made-share-2")).await.unwrap();
+    assert!(forgotten.is_none(), "there is no such share");
+    bench.fake.lock().unwrap().broken_at = None;
+    assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 200, "the form can be sent again");
+}
+
+#[actix_web::test]
+async fn shares_of_colleagues_are_short_ids_and_administrators_end_them_but_cannot_open_them_anew() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    let (mark, page) = (mark("made-share-1"), format!("/shares/{}", mark("made-share-1").as_str()));
+
+    let (mut bob, csrf) = signed_in(&portal, "acme.example", "bob", "member").await;
+    let list = bob.get(&portal, "/shares").await;
+    list.is_clean();
+    assert!(list.body.contains(mark.short()) && list.body.contains("by alice"), "{}", list.body);
+    assert!(!list.body.contains(mark.as_str()) && !list.body.contains("made-share-1") && !list.body.contains("/end\""));
+    assert_eq!(bob.get(&portal, &page).await.status, 404);
+    for (below, more) in [("/end", ("a", "")), ("/extend", ("last_day", "2026-12-02")), ("/code", ("code", "made"))] {
+        let form = [("csrf", csrf.as_str()), more, ("once", "0123456789abcdef")];
+        assert_eq!(bob.post(&portal, &format!("{page}{below}"), &form).await.status, 404, "{below}");
+    }
+    assert!(bob.get(&portal, "/shares?own=1").await.body.contains("No share is like that"));
+
+    let (mut carol, csrf) = signed_in(&portal, "globex.example", "alice", "admin").await;
+    assert!(carol.get(&portal, "/shares").await.body.contains("Nothing is shared"), "another company sees nothing");
+    assert_eq!(carol.post(&portal, &format!("{page}/end"), &[("csrf", &csrf)]).await.status, 404);
+
+    let (mut dora, csrf) = signed_in(&portal, "acme.example", "dora", "admin").await;
+    let shown = dora.get(&portal, &page).await;
+    shown.is_clean();
+    assert!(shown.status == 200 && !shown.body.contains("/extend\"") && !shown.body.contains("made-share-1"), "{}", shown.body);
+    let tried =
+        dora.post(&portal, &format!("{page}/code"), &[("csrf", &csrf), ("code", "made"), ("once", "0123456789abcdef")]).await;
+    assert_eq!(tried.status, 409, "{}", tried.body);
+    assert_eq!(dora.post(&portal, &format!("{page}/end"), &[("csrf", "")]).await.status, 403);
+    let ended = dora.post(&portal, &format!("{page}/end"), &[("csrf", &csrf)]).await;
     assert_eq!((ended.status.as_u16(), ended.header("location").as_str()), (303, "/shares"));
     assert!(bench.fake.lock().unwrap().shares.is_empty());
-    assert!(alice.get(&portal, "/shares").await.body.contains("The share has ended"));
+    assert!(dora.get(&portal, "/shares").await.body.contains("The share has ended"));
+    let kept = entry(&bench, "made-share-1").await;
+    assert_eq!((kept.ended.unwrap().1.raw(), kept.version), ("dora", 2));
+    assert!(dora.get(&portal, &page).await.body.contains("Ended by hand"), "what stays tells who ended it");
+}
+
+#[actix_web::test]
+async fn a_later_end_keeps_recipients_in_and_an_earlier_one_sends_them_out() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    let page = format!("/shares/{}", mark("made-share-1").as_str());
+    let extend = format!("{page}/extend");
+    let later = alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", "2026-12-20")]).await;
+    assert_eq!((later.status.as_u16(), later.header("location")), (303, page.clone()));
+    let kept = entry(&bench, "made-share-1").await;
+    assert_eq!((kept.ends.unwrap().rfc3339().as_str(), kept.version), ("2026-12-20T23:59:59Z", 1));
+    assert_eq!(bench.fake.lock().unwrap().shares["made-share-1"].body["expiredAt"], "2026-12-20T23:59:59Z");
+    for day in ["2026-11-01", "2027-03-30", "soon"] {
+        let refused = alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", day)]).await;
+        refused.is_clean();
+        assert!(refused.status == 422 && refused.body.contains("Nothing was changed"), "{}", refused.body);
+    }
+    bench.fake.lock().unwrap().broken_at = Some(("PATCH", "made-share-1", 503));
+    assert_eq!(alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", "2026-12-24")]).await.status, 502);
+    assert_eq!(entry(&bench, "made-share-1").await.ends, kept.ends, "what the service did not take is not said");
+    bench.fake.lock().unwrap().broken_at = None;
+    alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", "2026-11-30")]).await;
+    assert_eq!(entry(&bench, "made-share-1").await.version, 2);
+    bench.clock.advance(Duration::from_hours(72));
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    let over = alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", "2026-12-24")]).await;
+    assert!(over.status == 409 && over.body.contains("This share is over"), "{}", over.body);
+}
+
+#[actix_web::test]
+async fn a_new_code_is_shown_once_and_while_it_is_uncertain_nothing_opens() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    let page = format!("/shares/{}", mark("made-share-1").as_str());
+    let renew = format!("{page}/code");
+    let code = |bench: &Bench| bench.fake.lock().unwrap().shares["made-share-1"].code.clone().unwrap();
+    let first = code(&bench);
+
+    let once = alice.get(&portal, &page).await.field("once");
+    let form = [("csrf", csrf.as_str()), ("code", "made"), ("once", once.as_str())];
+    // The service says no: the code before is what it was.
+    bench.fake.lock().unwrap().broken_at = Some(("PATCH", "made-share-1", 400));
+    assert_eq!(alice.post(&portal, &renew, &form).await.status.as_u16() / 100, 4);
+    let kept = entry(&bench, "made-share-1").await;
+    assert_eq!((kept.state(bench.clock.now()), kept.version), (State::Open, 1));
+    // It says nothing: either of the two may open there, so neither does here.
+    bench.fake.lock().unwrap().broken_at = Some(("PATCH", "made-share-1", 503));
+    assert_eq!(alice.post(&portal, &renew, &form).await.status, 502);
+    assert_eq!(entry(&bench, "made-share-1").await.state(bench.clock.now()), State::CodeDead);
+    let told = alice.get(&portal, &page).await;
+    told.is_clean();
+    assert!(told.body.contains("changing it was cut off") && told.body.contains("Set a new code below"), "{}", told.body);
+
+    bench.fake.lock().unwrap().broken_at = None;
+    let made = alice.post(&portal, &renew, &form).await;
+    made.is_clean();
+    let second = code(&bench);
+    assert!(made.status == 200 && second != first, "{}", made.body);
+    assert!(made.body.contains(&format!("{}-{}", &second[..4], &second[4..])) && made.body.contains("/s/made-share-1"));
+    let kept = entry(&bench, "made-share-1").await;
+    assert_eq!((kept.state(bench.clock.now()), kept.version), (State::Open, 2));
+    let again = alice.post(&portal, &renew, &form).await;
+    again.is_clean();
+    assert!(again.body.contains("already set") && code(&bench) == second && !again.body.contains(&second[..4]), "{}", again.body);
+
+    let own = [("csrf", csrf.as_str()), ("code", "own"), ("own_code", "short"), ("once", "0123456789abcdef")];
+    assert_eq!(alice.post(&portal, &renew, &own).await.status, 422);
+    let own = [("csrf", csrf.as_str()), ("code", "own"), ("own_code", "blue-whale 7"), ("once", "0123456789abcdef")];
+    assert_eq!(alice.post(&portal, &renew, &own).await.status, 200);
+    assert_eq!(code(&bench), "BLUEWHALE7");
+    let short = mark("made-share-1").short().to_owned();
+    assert_eq!(deeds(&bench, 3).await, ["made", "new_code", "new_code"].map(|what| format!("{what} {short}")));
+}
+
+#[actix_web::test]
+async fn a_share_that_is_ended_while_the_service_is_away_is_closed_at_once_and_told_later() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[("note", "read this")]).await;
+    let page = format!("/shares/{}", mark("made-share-1").as_str());
+    bench.fake.lock().unwrap().broken = Some(503);
+    let ended = alice.post(&portal, &format!("{page}/end"), &[("csrf", &csrf)]).await;
+    assert_eq!((ended.status.as_u16(), ended.header("location")), (303, page.clone()));
+    let kept = entry(&bench, "made-share-1").await;
+    assert_eq!((kept.state(bench.clock.now()), kept.version, kept.note.raw()), (State::Ended, 2, ""));
+    let shown = alice.get(&portal, &page).await;
+    assert!(shown.status == 200 && shown.body.contains("could not be told"), "the page needs no service: {}", shown.body);
+    assert!(alice.get(&portal, "/shares").await.body.contains("Ended"), "nor does the list");
+
+    bench.fake.lock().unwrap().broken = None;
+    let shown = alice.get(&portal, &page).await;
+    assert!(shown.body.contains("Tell it again") && !shown.body.contains("read this"), "{}", shown.body);
+    let told = alice.post(&portal, &format!("{page}/end"), &[("csrf", &csrf)]).await;
+    assert_eq!(told.header("location"), "/shares");
+    assert!(bench.fake.lock().unwrap().shares.is_empty());
+    assert!(!alice.get(&portal, &page).await.body.contains("Tell it again"));
+}
+
+#[actix_web::test]
+async fn several_are_ended_at_once_and_each_is_told_of() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut bob, _) = signed_in(&portal, "acme.example", "bob", "member").await;
+    share(&portal, &mut bob, &[]).await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    for _ in 0..3 {
+        share(&portal, &mut alice, &[]).await;
+    }
+    let [bobs, one, two, over] = [1, 2, 3, 4].map(|number| mark(&format!("made-share-{number}")));
+    alice.post(&portal, &format!("/shares/{}/end", over.as_str()), &[("csrf", &csrf)]).await;
+    let all = [&bobs, &one, &two, &two, &over];
+    let query: Vec<String> = all.iter().map(|mark| format!("share={}", mark.as_str())).collect();
+    let asked = alice.get(&portal, &format!("/shares/end?{}", query.join("&"))).await;
+    asked.is_clean();
+    assert!(asked.body.contains("End 2 shares") && !asked.body.contains(bobs.as_str()), "{}", asked.body);
+    let mut form = vec![("csrf", csrf.as_str())];
+    form.extend(all.iter().map(|mark| ("share", mark.as_str())));
+    let sheet = alice.post(&portal, "/shares/end", &form).await;
+    sheet.is_clean();
+    assert!(sheet.status == 200 && sheet.body.contains("2 shares ended; 2 not."), "{}", sheet.body);
+    assert!(sheet.body.contains("It had been ended before") && sheet.body.contains("somebody else"), "{}", sheet.body);
+    assert_eq!(entry(&bench, "made-share-1").await.state(bench.clock.now()), State::Open);
+    assert_eq!(bench.fake.lock().unwrap().shares.len(), 1);
+    let again = alice.post(&portal, "/shares/end", &form).await;
+    assert!(again.body.contains("0 shares ended; 4 not."), "{}", again.body);
+    for nothing in ["/shares/end", "/shares/end?share=x"] {
+        assert_eq!(alice.get(&portal, nothing).await.status.as_u16() / 100, 4, "{nothing}");
+    }
+}
+
+#[actix_web::test]
+async fn a_deleted_task_takes_its_shares_with_it() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    assert_eq!(alice.post(&portal, "/tasks/t1/delete", &[("csrf", &csrf)]).await.status, 303);
+    let kept = entry(&bench, "made-share-1").await;
+    assert_eq!((kept.state(bench.clock.now()), kept.project.raw()), (State::Ended, ""));
+}
+
+#[actix_web::test]
+async fn shares_that_only_the_service_knows_stand_apart_and_are_ended_by_administrators() {
+    let bench = Bench::new();
+    let made = super::bench::FakeShare { kind: "REPORT", code: None, body: serde_json::Value::Null };
+    bench.fake.lock().unwrap().shares.insert("a-secret-share-id".to_owned(), made);
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    let mark = mark("a-secret-share-id");
+    let end = format!("/shares/{}/end", mark.as_str());
+    assert!(!alice.get(&portal, "/shares").await.body.contains(mark.short()));
+    let list = alice.get(&portal, "/shares?state=elsewhere").await;
+    list.is_clean();
+    assert!(
+        list.body.contains(mark.short()) && !list.body.contains("secret-share") && !list.body.contains(&end),
+        "{}",
+        list.body
+    );
+    assert!(list.body.contains("1 share,"), "{}", list.body);
+    assert_eq!(alice.post(&portal, &end, &[("csrf", &csrf)]).await.status, 404);
+    let (mut dora, csrf) = signed_in(&portal, "acme.example", "dora", "admin").await;
+    assert!(dora.get(&portal, "/shares?state=elsewhere").await.body.contains(&end));
+    assert_eq!(dora.post(&portal, &end, &[("csrf", &csrf)]).await.status, 303);
+    assert_eq!(bench.fake.lock().unwrap().shares.len(), 1);
+    assert!(dora.get(&portal, "/shares?state=elsewhere").await.body.contains("was made here"));
+}
+
+#[actix_web::test]
+async fn the_list_tells_the_state_of_each_share_and_finds_it_by_that() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    for views in ["", "1", "", "", ""] {
+        share(&portal, &mut alice, &[("views", views)]).await;
+    }
+    share(&portal, &mut alice, &[("last_day", "2026-11-28")]).await;
+    let (acme, ledger) = (acme(), bench.services.shares.ledger().clone());
+    let id = |number: u32| mark(&format!("made-share-{number}"));
+    assert!(matches!(ledger.take_view(&acme, &id(2)).await.unwrap(), View::Taken(_)));
+    let policy = bench.services.shares.policies.of(&acme).await.unwrap();
+    for _ in 0..20 {
+        let attempt = Try { tenant: &acme, mark: &id(3), version: 1, network: "192.0.2.0/24" };
+        ledger.guard().wrong(attempt, true, &policy).await.unwrap();
+    }
+    let dead = |entry: &mut Entry| -> Result<(), crate::gateway::ledger::LedgerError> {
+        entry.code_dead = true;
+        Ok(())
+    };
+    ledger.change(&acme, &id(4), dead).await.unwrap();
+    alice.post(&portal, &format!("/shares/{}/end", id(5).as_str()), &[("csrf", &csrf)]).await;
+    let list = alice.get(&portal, "/shares").await;
+    assert!(list.body.contains("6 shares") && list.body.contains("Locked for 30 minutes") && list.body.contains("1 of 1"));
+    let page = alice.get(&portal, &format!("/shares/{}", id(3).as_str())).await;
+    assert!(page.body.contains("A new code unlocks it at once") && page.body.contains("20 wrong codes"), "{}", page.body);
+    for (state, numbers) in
+        [("open", vec![1, 3, 6]), ("used-up", vec![2]), ("locked", vec![3]), ("code-dead", vec![4]), ("ended", vec![5])]
+    {
+        let list = alice.get(&portal, &format!("/shares?state={state}")).await;
+        let found: Vec<u32> = (1..=6).filter(|number| list.body.contains(id(*number).short())).collect();
+        assert_eq!(found, numbers, "{state}");
+    }
+    assert_eq!(alice.get(&portal, "/shares?state=gone").await.status, 400);
+    assert_eq!(alice.get(&portal, "/shares?page=7").await.header("location"), "/shares");
+    bench.clock.advance(Duration::from_hours(24));
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    let list = alice.get(&portal, "/shares?state=expired").await;
+    assert!(list.body.contains(id(6).short()) && list.body.contains("1 share,"), "{}", list.body);
+}
+
+#[actix_web::test]
+async fn a_preview_shows_what_recipients_will_see_and_shares_nothing() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    let form = form(&portal, &mut alice, "&vul=v1", &[("note", "read this"), ("hide", "1"), ("own_code", "my-own-code")]).await;
+    let preview = post(&portal, &mut alice, "/shares/preview", &form).await;
+    preview.is_clean();
+    assert_eq!(preview.status, 200, "{}", preview.body);
+    let finding = "/shares/preview/findings/v1?task=t1&#38;vul=v1&#38;hide=1";
+    assert!(preview.body.contains("Chosen findings") && preview.body.contains(finding), "{}", preview.body);
+    // As for recipients: no navigation, nobody's sign-out, no way to what is not shared.
+    assert!(!preview.body.contains("Sign out") && !preview.body.contains("/chains/c2") && !preview.body.contains("/close"));
+    assert!(!preview.body.contains("my-own-code") && !preview.body.contains("my_own_code"));
+
+    let shown = alice.get(&portal, "/shares/preview/findings/v1?task=t1&vul=v1").await;
+    shown.is_clean();
+    assert!(shown.status == 200 && shown.body.contains("line one"), "{}", shown.body);
+    let proofs = |answer: &Answer| answer.body.matches("curl").count();
+    assert!(proofs(&shown) > 0 && shown.body.contains("/shares/preview/chains/c1?task=t1&#38;vul=v1"));
+    let hidden = alice.get(&portal, "/shares/preview/findings/v1?task=t1&vul=v1&hide=1").await;
+    assert!(hidden.status == 200 && proofs(&hidden) == 0, "{}", hidden.body);
+    let chain = alice.get(&portal, "/shares/preview/chains/c1?task=t1&vul=v1").await;
+    chain.is_clean();
+    assert_eq!(chain.status, 200, "{}", chain.body);
+    assert_eq!(alice.get(&portal, "/shares/preview/chains/c2?task=t1&vul=v1").await.status, 404, "it leads to nothing shared");
+    assert_eq!(alice.get(&portal, "/shares/preview/findings/v1?task=t1&vul=v2").await.status, 404);
+
+    let all = alice.get(&portal, "/shares/preview?task=t1&what=report").await;
+    assert!(all.body.contains("All findings and the report") && all.body.contains("/tasks/t1/report?type=pdf"), "{}", all.body);
+    assert_eq!(alice.get(&portal, "/shares/preview").await.status, 404);
+    assert!(bench.fake.lock().unwrap().shares.is_empty());
+    assert_eq!(bench.written("share").await, Vec::<String>::new());
+    let mut stranger = Browser::new("acme.example");
+    assert!(stranger.get(&portal, "/shares/preview?task=t1").await.header("location").starts_with("/auth/login"));
 }

@@ -4,9 +4,9 @@ use askama::Template;
 
 use super::keys::uses_of;
 use super::layout::Chrome;
-use super::words::When;
+use super::words::{When, ago, left};
 use crate::gateway::domain::api_key::{ApiKey, Edition, Group, Overlap, Scopes};
-use crate::gateway::services::api_keys::{Bounds, LONGEST_LABEL, Listed, Wanted};
+use crate::gateway::services::api_keys::{Bounds, LONGEST_LABEL, Listed, Wanted, ends_soon};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::platform::clock::Timestamp;
@@ -40,30 +40,39 @@ pub(in crate::gateway) struct Row {
     pub(super) may: String,
     pub(super) networks: Vec<String>,
     pub(super) is_over: bool,
+    /// It still works, and ends within a month.
+    pub(super) ends_soon: bool,
+    /// How long it still works.
+    pub(super) left: String,
     pub(super) ends: When,
     /// Earlier texts that still work.
     pub(super) overlapping: Vec<Earlier>,
     pub(super) used: When,
+    pub(super) used_ago: String,
     pub(super) was_used: bool,
     pub(super) uses: String,
     pub(super) created: When,
     pub(super) created_by: String,
+    pub(super) show: String,
     pub(super) rotate: String,
     pub(super) revoke: String,
 }
 
 pub(super) struct Earlier {
     pub(super) ends: When,
-    pub(super) used: When,
+    /// How long it still works.
+    pub(super) left: String,
+    pub(super) used_ago: String,
     pub(super) was_used: bool,
 }
 
 impl Row {
-    pub(in crate::gateway) fn of(listed: &Listed, use_days: u32) -> Self {
+    pub(in crate::gateway) fn of(listed: &Listed, (use_days, now): (u32, Timestamp)) -> Self {
         let key = &listed.key;
         let earlier = |(edition, used): &(Edition, Option<Timestamp>)| Earlier {
             ends: When::of(Some(edition.ends)),
-            used: When::of(*used),
+            left: left(edition.ends.since(now)),
+            used_ago: used.map(|at| ago(at, now)).unwrap_or_default(),
             was_used: used.is_some(),
         };
         Self {
@@ -72,13 +81,17 @@ impl Row {
             may: may(&key.scopes),
             networks: key.networks.texts().to_vec(),
             is_over: listed.is_over,
+            ends_soon: ends_soon(key.ends(), now),
+            left: left(key.ends().since(now)),
             ends: When::of(Some(key.ends())),
             overlapping: listed.overlapping.iter().map(earlier).collect(),
             used: When::of(listed.uses.last),
+            used_ago: listed.uses.last.map(|at| ago(at, now)).unwrap_or_default(),
             was_used: listed.uses.last.is_some(),
             uses: uses_of(&listed.uses, use_days),
             created: When::of(Some(key.created_at)),
             created_by: key.created_by.short(60),
+            show: urls::api_key(&key.id),
             rotate: urls::api_key_rotate(&key.id),
             revoke: urls::api_key_revoke(&key.id),
         }
@@ -87,7 +100,8 @@ impl Row {
 
 /// What of a key's text is no secret.
 fn start(key: &ApiKey) -> String {
-    format!("cdk_{}_…", key.id)
+    let last_four = key.editions.first().map_or("", |edition| &edition.last_four);
+    format!("cdk_{}_…{last_four}", key.id)
 }
 
 /// `Read, Scan, createShare`.
@@ -245,7 +259,7 @@ struct OverlapChoice {
 }
 
 impl Rotate {
-    pub(in crate::gateway) fn new(page: &Page, listed: &Listed, use_days: u32, once: String) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, listed: &Listed, shown: (u32, Timestamp), once: String) -> Self {
         let choices = Overlap::ALL.into_iter().map(|overlap| OverlapChoice {
             name: overlap.as_str(),
             words: overlap_words(overlap),
@@ -253,26 +267,11 @@ impl Rotate {
         });
         Self {
             chrome: page.chrome("Rotate an API key", "keys"),
-            row: Row::of(listed, use_days),
+            row: Row::of(listed, shown),
             once,
             choices: choices.collect(),
             days: listed.key.days,
             list: urls::KEYS,
         }
-    }
-}
-
-/// Asks before a key is taken back.
-#[derive(Template)]
-#[template(path = "api_keys/revoke.html")]
-pub(in crate::gateway) struct Revoke {
-    chrome: Chrome,
-    row: Row,
-    list: &'static str,
-}
-
-impl Revoke {
-    pub(in crate::gateway) fn new(page: &Page, listed: &Listed, use_days: u32) -> Self {
-        Self { chrome: page.chrome("Revoke an API key", "keys"), row: Row::of(listed, use_days), list: urls::KEYS }
     }
 }

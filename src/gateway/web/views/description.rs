@@ -15,6 +15,7 @@ pub(in crate::gateway) struct Guide<'a> {
     told: &'a guide::Guide,
     groups: Vec<Group<'a>>,
     document: &'static str,
+    keys: &'static str,
 }
 
 struct Group<'a> {
@@ -33,9 +34,12 @@ impl<'a> Guide<'a> {
         let operation = |one: &'a OperationTold| Operation { told: one, example: curl(&told.origin, one) };
         let group = |one: &'a guide::Group| Group { told: one, operations: one.operations.iter().map(operation).collect() };
         let groups = told.groups.iter().map(group).collect();
-        Self { chrome: page.chrome("For developers", "developers"), told, groups, document: urls::DESCRIPTION }
+        Self { chrome: page.chrome("For developers", "developers"), told, groups, document: urls::DESCRIPTION, keys: urls::KEYS }
     }
 }
+
+/// What a shell makes of the file of the example.
+const HASH_OF_FILE: &str = "$(sha256sum shop.war | cut -c1-64)";
 
 /// A call to copy; the key and the ids in it stand for the reader's own.
 fn curl(origin: &str, operation: &OperationTold) -> String {
@@ -57,7 +61,9 @@ fn curl(origin: &str, operation: &OperationTold) -> String {
     if operation.answers.iter().flat_map(|answer| &answer.contents).any(|(media, _)| is_file(media)) {
         lines.push("-OJ".to_owned());
     }
-    lines.push(format!("'{origin}{}'", filled(&operation.path, &operation.parameters)));
+    let address = format!("{origin}{}", filled(&operation.path, &operation.parameters));
+    let is_hashed = operation.parameters.iter().any(|parameter| parameter.place == "query" && parameter.name == "sha256");
+    lines.push(if is_hashed { format!("\"{address}?sha256={HASH_OF_FILE}\"") } else { format!("'{address}'") });
     lines.join(" \\\n  ")
 }
 

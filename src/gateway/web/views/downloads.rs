@@ -61,7 +61,7 @@ impl Downloads {
             done,
             reports: if done { reports(&task.id) } else { Vec::new() },
             inventories: inventories(task, parts),
-            share: urls::share_new(&task.id, None),
+            share: urls::share_new(&task.id, &[]),
         }
     }
 }

@@ -100,9 +100,13 @@ pub(in crate::gateway) struct List {
     active: Vec<String>,
     rows: Vec<Row>,
     pager: Pager,
+    /// Findings can be chosen to be shared.
+    can_share: bool,
+    task: String,
 }
 
 struct Row {
+    id: String,
     href: String,
     title: String,
     badge: String,
@@ -160,6 +164,8 @@ impl List {
             pager: Pager::new(extent(filter, list), "finding", "findings", |page| {
                 urls::with_query(urls::findings(id), &filter.query(page))
             }),
+            can_share: list.task.status == crate::gateway::domain::task::Status::Done,
+            task: urls::written(id.as_str()),
         }
     }
 }
@@ -179,6 +185,7 @@ impl Row {
         let weakness = row.cwe.short(40).to_ascii_uppercase();
         let known = row.cves.iter().map(|text| text.short(40)).chain([weakness]);
         Self {
+            id: urls::written(row.id.as_str()),
             href: address(task, &row.id, filter, filter.page),
             title: title(row, 160),
             badge: match &row.purchase {
@@ -227,7 +234,7 @@ impl FindingPage {
             place: place.map_or_else(String::new, |place| words(place.position, place.total, filter)),
             previous: beside(place.and_then(|place| place.previous.as_ref())),
             next: beside(place.and_then(|place| place.next.as_ref())),
-            share: urls::share_new(&task.id, Some(&row.id)),
+            share: urls::share_new(&task.id, std::slice::from_ref(&row.id)),
             tabs: Tabs::inside(task, &opened.parts, Here::Findings),
             body: FindingBody::new(
                 &opened.finding,

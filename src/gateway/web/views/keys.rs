@@ -3,14 +3,18 @@
 use askama::Template;
 
 use super::api_keys;
+use super::audit::{KeyEvent, whole_log};
+use super::day_chart::DayChart;
 use super::layout::Chrome;
-use super::words::{When, count};
+use super::words::{When, ago, count};
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::uses::Uses;
-use crate::gateway::services::api_keys::Listed;
+use crate::gateway::services::api_keys::{Listed, ending};
+use crate::gateway::services::audit::Shown;
 use crate::gateway::services::keys::{LONGEST_KEY, LONGEST_LABEL};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
+use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
 
 /// What was wrong with a form; empty when there was none.
@@ -27,6 +31,12 @@ pub(in crate::gateway) struct Problem {
 pub(in crate::gateway) struct List {
     chrome: Chrome,
     issued: Vec<api_keys::Row>,
+    /// API keys that end within a month.
+    ending: Vec<api_keys::Row>,
+    ending_words: String,
+    /// Until when keys can be changed without another sign-in.
+    recent: Option<When>,
+    step_up: String,
     new_api_key: &'static str,
     rows: Vec<Row>,
     has_active: bool,
@@ -50,7 +60,9 @@ struct Row {
     spare: bool,
     test: Option<TestView>,
     used: Option<When>,
+    used_ago: String,
     uses: String,
+    show: String,
     test_at: String,
     activate: String,
     deactivate: String,
@@ -64,29 +76,27 @@ struct TestView {
 }
 
 impl List {
-    /// `use_days`: days of which uses are counted.
+    /// `shown`: days of which uses are counted, and now.
     pub(in crate::gateway) fn new(
         page: &Page,
         (keys, issued): (&[(ServerKey, Uses)], &[Listed]),
-        use_days: u32,
+        shown: (u32, Timestamp),
         problem: Problem,
     ) -> Self {
         let title = if problem.words.is_empty() { "Keys" } else { "Error: keys" };
-        let active = || keys.iter().map(|(key, _)| key).filter(|key| key.active);
-        let newest = active().max_by_key(|key| key.since()).map(|key| &key.id);
-        let rows = keys.iter().map(|(key, uses)| Row {
-            standby: key.active && newest != Some(&key.id),
-            spare: key.active && active().count() > 1,
-            uses: uses_of(uses, use_days),
-            used: uses.last.map(|last| When::of(Some(last))),
-            ..Row::of(key)
-        });
+        let row = |listed| api_keys::Row::of(listed, shown);
+        let ending: Vec<api_keys::Row> = ending(issued, shown.1).into_iter().map(row).collect();
+        let soon = count(ending.len() as u64, "API key ends", "API keys end");
         Self {
             chrome: page.chrome(title, "keys"),
-            issued: issued.iter().map(|listed| api_keys::Row::of(listed, use_days)).collect(),
+            issued: issued.iter().map(row).collect(),
+            ending,
+            ending_words: format!("{soon} within 30 days."),
+            recent: page.proved_until().map(|until| When::of(Some(until))),
+            step_up: urls::step_up(urls::KEYS),
             new_api_key: urls::API_KEYS_NEW,
-            rows: rows.collect(),
-            has_active: newest.is_some(),
+            rows: keys.iter().map(|(key, uses)| Row::among(keys, (key, uses), shown)).collect(),
+            has_active: keys.iter().any(|(key, _)| key.active),
             problem: problem.words,
             typed_label: problem.label.short(200),
             longest_key: LONGEST_KEY,
@@ -101,6 +111,20 @@ pub(super) fn uses_of(uses: &Uses, days: u32) -> String {
 }
 
 impl Row {
+    /// A key with what can be done with it beside the others.
+    fn among(all: &[(ServerKey, Uses)], (key, uses): (&ServerKey, &Uses), (use_days, now): (u32, Timestamp)) -> Self {
+        let active = || all.iter().map(|(key, _)| key).filter(|key| key.active);
+        let newest = active().max_by_key(|key| key.since()).map(|key| &key.id);
+        Self {
+            standby: key.active && newest != Some(&key.id),
+            spare: key.active && active().count() > 1,
+            uses: uses_of(uses, use_days),
+            used: uses.last.map(|last| When::of(Some(last))),
+            used_ago: uses.last.map(|last| ago(last, now)).unwrap_or_default(),
+            ..Self::of(key)
+        }
+    }
+
     fn of(key: &ServerKey) -> Self {
         Self {
             label: key.label.short(LONGEST_LABEL),
@@ -117,12 +141,47 @@ impl Row {
             standby: false,
             spare: false,
             used: None,
+            used_ago: String::new(),
+            show: urls::key(&key.id),
             uses: String::new(),
             deactivate: urls::key_deactivate(&key.id),
             test_at: urls::key_test(&key.id),
             activate: urls::key_activate(&key.id),
             remove: urls::key_remove(&key.id),
         }
+    }
+}
+
+/// One server key: what it is, its uses, what was done to it.
+#[derive(Template)]
+#[template(path = "keys/show.html")]
+pub(in crate::gateway) struct Show {
+    chrome: Chrome,
+    row: Row,
+    chart: DayChart,
+    events: Vec<KeyEvent>,
+    log: String,
+    list: &'static str,
+}
+
+impl Show {
+    /// None when the key is not among `all`.
+    pub(in crate::gateway) fn new(
+        page: &Page,
+        (all, id): (&[(ServerKey, Uses)], &str),
+        events: &Shown,
+        shown: (u32, Timestamp),
+    ) -> Option<Self> {
+        let (key, uses) = all.iter().find(|(key, _)| key.id == id)?;
+        let row = Row::among(all, (key, uses), shown);
+        Some(Self {
+            chrome: page.chrome(format!("Server key {}", row.label), "keys"),
+            row,
+            chart: DayChart::new(uses, shown.0, shown.1),
+            events: KeyEvent::all(events),
+            log: whole_log(id, key.created_at),
+            list: urls::KEYS,
+        })
     }
 }
 
@@ -134,20 +193,26 @@ pub(in crate::gateway) struct Remove {
     label: String,
     ending: String,
     active: bool,
+    chart: DayChart,
+    show: String,
     action: String,
     list: &'static str,
 }
 
 impl Remove {
-    pub(in crate::gateway) fn new(page: &Page, key: &ServerKey) -> Self {
+    /// None when the key is not among `all`.
+    pub(in crate::gateway) fn new(page: &Page, (all, id): (&[(ServerKey, Uses)], &str), shown: (u32, Timestamp)) -> Option<Self> {
+        let (key, uses) = all.iter().find(|(key, _)| key.id == id)?;
         let row = Row::of(key);
-        Self {
+        Some(Self {
             chrome: page.chrome("Remove a server key", "keys"),
             label: row.label,
             ending: row.ending,
             active: row.active,
+            chart: DayChart::new(uses, shown.0, shown.1),
+            show: row.show,
             action: row.remove,
             list: urls::KEYS,
-        }
+        })
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use askama::Template;
 
+use super::admin::Tabs;
 use super::layout::Chrome;
 use super::pager::{Extent, Pager};
 use super::words::{When, count};
@@ -27,13 +28,13 @@ pub(in crate::gateway) struct OwnPage {
     end_others: &'static str,
 }
 
-struct Row {
-    device: String,
-    network: String,
-    started: When,
-    seen: When,
-    is_this: bool,
-    end: String,
+pub(super) struct Row {
+    pub(super) device: String,
+    pub(super) network: String,
+    pub(super) started: When,
+    pub(super) seen: When,
+    pub(super) is_this: bool,
+    pub(super) end: String,
 }
 
 impl OwnPage {
@@ -52,7 +53,7 @@ impl OwnPage {
 }
 
 impl Row {
-    fn of(session: &ListedSession, this: &str, end: impl Fn(&str) -> String) -> Self {
+    pub(super) fn of(session: &ListedSession, this: &str, end: impl Fn(&str) -> String) -> Self {
         Self {
             device: session.device.words(),
             network: if session.network.is_empty() { "Unknown".to_owned() } else { session.network.clone() },
@@ -69,6 +70,7 @@ impl Row {
 #[template(path = "sessions/all.html")]
 pub(in crate::gateway) struct AllPage {
     chrome: Chrome,
+    tabs: Tabs,
     people: Vec<PersonView>,
     wanted: String,
     pager: Pager,
@@ -100,6 +102,7 @@ impl AllPage {
         let shown = everybody.people.iter().skip(start).take(PEOPLE);
         Self {
             chrome,
+            tabs: Tabs::at(urls::ALL_SESSIONS),
             people: shown.map(|person| PersonView::of(person, &everybody.this)).collect(),
             wanted: wanted.to_owned(),
             pager: Pager::new(extent, "person", "people", |page| urls::all_sessions(wanted, page)),

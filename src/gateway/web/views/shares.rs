@@ -1,36 +1,192 @@
-//! Pages of the owner of shares. Working links and codes stand on the page of a share just made and nowhere else.
+//! Lists of shares and what becomes of several. A share is named by its short id; working links and codes stand on the page of a
+//! share just made and nowhere else.
+
+use std::time::Duration;
 
 use askama::Template;
 
 use super::layout::Chrome;
-use super::share_page::{CountView, counts};
-use super::words::{Badge, SeverityView, When, count};
-use crate::contract::ids::{TaskId, VulId};
-use crate::gateway::domain::extraction_code::{Code, SHORTEST};
-use crate::gateway::domain::page::Listing;
+use super::pager::{Extent, Pager};
+use super::words::{Badge, When, count};
+use crate::contract::shares::ShareType;
 use crate::gateway::domain::share::Kind;
-use crate::gateway::services::shares::{Days, ListedShare, MOST_DAYS, NewLink, PAGE_SIZE, Preview};
+use crate::gateway::domain::share::ShareRow;
+use crate::gateway::domain::share_entry::{Entry, Mark, State};
+use crate::gateway::domain::share_filter::{ShareFilter, Shown};
+use crate::gateway::services::shares::{Elsewhere, Ended, NotEnded, PAGE_SIZE, Seen, ShareList, Sheet, Standing};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::platform::hostile::Hostile;
 
-/// My shares.
+/// Shares of the company.
 #[derive(Template)]
 #[template(path = "shares/list.html")]
 pub(in crate::gateway) struct List {
     chrome: Chrome,
     rows: Vec<Row>,
-    total: String,
-    newer: Option<String>,
-    older: Option<String>,
-    here: String,
+    pager: Pager,
+    states: Vec<Choice>,
+    own: bool,
+    is_all: bool,
+    /// Whether any row can be chosen.
+    can_end: bool,
+}
+
+/// A state one can look for.
+struct Choice {
+    value: &'static str,
+    word: &'static str,
+    chosen: bool,
 }
 
 struct Row {
+    mark: String,
+    project: String,
+    task: String,
+    short_id: String,
+    /// Its page; none where it is somebody else's.
+    page: Option<String>,
+    what: String,
+    badge: Badge,
+    code: &'static str,
+    ends: When,
+    has_end: bool,
+    created: When,
+    created_by: String,
+    views: String,
+    opened: When,
+    was_opened: bool,
+    /// Where it ends; none where it is over or somebody else's.
+    end: Option<String>,
+}
+
+/// How many rows there are of this list, and where one is.
+pub(in crate::gateway) fn extent<T>(filter: ShareFilter, listed: &crate::gateway::services::lists::Listed<T>) -> Extent {
+    Extent { total: listed.total, complete: listed.complete, page: filter.page, size: PAGE_SIZE }
+}
+
+impl List {
+    pub(in crate::gateway) fn new(page: &Page, filter: ShareFilter, list: &ShareList) -> Self {
+        let rows: Vec<Row> = list.items.iter().map(Row::of).collect();
+        Self {
+            chrome: page.chrome(title(filter), "shares"),
+            can_end: rows.iter().any(|row| row.end.is_some()),
+            rows,
+            pager: pager(filter, extent(filter, list)),
+            states: states(filter),
+            own: filter.own,
+            is_all: filter.is_all(),
+        }
+    }
+}
+
+fn title(filter: ShareFilter) -> String {
+    if filter.page > 1 { format!("Shares, page {}", filter.page) } else { "Shares".to_owned() }
+}
+
+fn pager(filter: ShareFilter, extent: Extent) -> Pager {
+    Pager::new(extent, "share", "shares", |number| urls::shares(&filter.query(number)))
+}
+
+fn states(filter: ShareFilter) -> Vec<Choice> {
+    let choice = |shown: Shown| Choice { value: shown.as_str(), word: word(shown), chosen: filter.shown == Some(shown) };
+    Shown::ALL.into_iter().map(choice).collect()
+}
+
+const fn word(shown: Shown) -> &'static str {
+    match shown {
+        Shown::Open => "Open",
+        Shown::Locked => "Locked",
+        Shown::CodeDead => "Code worthless",
+        Shown::UsedUp => "All views spent",
+        Shown::Expired => "Expired",
+        Shown::Ended => "Ended",
+        Shown::Elsewhere => "Made elsewhere",
+    }
+}
+
+/// A state as a badge.
+pub(in crate::gateway) fn badge(standing: Standing) -> Badge {
+    let (kind, word) = match standing {
+        Standing::Is(State::Open) => ("done", "Open".to_owned()),
+        Standing::Is(State::CodeDead) => ("failed", "Code worthless".to_owned()),
+        Standing::Is(State::UsedUp) => ("terminated", "All views spent".to_owned()),
+        Standing::Is(State::Expired) => ("terminated", "Expired".to_owned()),
+        Standing::Is(State::Ended) => ("terminated", "Ended".to_owned()),
+        Standing::Locked(wait) => ("failed", format!("Locked for {}", minutes(wait))),
+    };
+    Badge { kind, word }
+}
+
+pub(in crate::gateway) fn minutes(wait: Duration) -> String {
+    count(wait.as_secs().div_ceil(60).max(1), "minute", "minutes")
+}
+
+/// What is shared, in words.
+pub(in crate::gateway) fn what(entry: &Entry) -> String {
+    match entry.kind {
+        ShareType::Report => "All findings and the report".to_owned(),
+        ShareType::Vul if entry.findings.is_empty() => "Chosen findings".to_owned(),
+        ShareType::Vul => count(entry.findings.len() as u64, "finding", "findings"),
+    }
+}
+
+/// What it is called, where it is called anything.
+pub(in crate::gateway) fn project(project: &Hostile, limit: usize) -> String {
+    if project.is_empty() { "Without a name".to_owned() } else { project.short(limit) }
+}
+
+/// `2 of 5`, `2`.
+pub(in crate::gateway) fn views(entry: &Entry) -> String {
+    entry.most_views.map_or_else(|| entry.views.to_string(), |most| format!("{} of {most}", entry.views))
+}
+
+const fn code(needs_code: bool) -> &'static str {
+    if needs_code { "Yes" } else { "No: the link alone opens it" }
+}
+
+impl Row {
+    fn of(seen: &Seen) -> Self {
+        let Seen { mark, entry, standing, is_kept, .. } = seen;
+        let is_over = matches!(standing, Standing::Is(State::Ended | State::Expired));
+        Self {
+            mark: mark.as_str().to_owned(),
+            project: project(&entry.project, 120),
+            task: urls::task(&entry.task),
+            short_id: mark.short().to_owned(),
+            page: is_kept.then(|| urls::share(mark)),
+            what: what(entry),
+            badge: badge(*standing),
+            code: if entry.needs_code { "with a code" } else { "no code: the link alone opens it" },
+            ends: When::of(entry.ends),
+            has_end: entry.ends.is_some(),
+            created: When::of(Some(entry.made)),
+            created_by: entry.maker.name.short(60),
+            views: views(entry),
+            opened: When::of(entry.last_opened),
+            was_opened: entry.last_opened.is_some(),
+            end: (*is_kept && !is_over).then(|| urls::share_end(mark)),
+        }
+    }
+}
+
+/// Shares that only the scanning service knows.
+#[derive(Template)]
+#[template(path = "shares/elsewhere.html")]
+pub(in crate::gateway) struct ElsewherePage {
+    chrome: Chrome,
+    rows: Vec<Stranger>,
+    pager: Pager,
+    states: Vec<Choice>,
+    own: bool,
+    is_administrator: bool,
+}
+
+struct Stranger {
     project: String,
     task: Option<String>,
     short_id: String,
-    kind: String,
+    what: String,
     code: &'static str,
     ends: When,
     has_end: bool,
@@ -39,175 +195,109 @@ struct Row {
     end: String,
 }
 
-impl List {
-    /// `number` counts from 1.
-    pub(in crate::gateway) fn new(page: &Page, number: u32, shares: &Listing<ListedShare>) -> Self {
-        let pages = shares.total.div_ceil(u64::from(PAGE_SIZE)).max(1);
-        let at = |number: u32| format!("{}?{}", urls::SHARES, urls::pair("page", &number.to_string()));
-        let title = if number > 1 { format!("Shares, page {number}") } else { "Shares".to_owned() };
+impl ElsewherePage {
+    pub(in crate::gateway) fn new(page: &Page, filter: ShareFilter, list: &Elsewhere) -> Self {
+        let chrome = page.chrome(format!("{} made elsewhere", title(filter)), "shares");
         Self {
-            chrome: page.chrome(title, "shares"),
-            rows: shares.items.iter().map(Row::of).collect(),
-            total: count(shares.total, "share", "shares"),
-            newer: (number > 1).then(|| at(number - 1)),
-            older: (u64::from(number) < pages).then(|| at(number.saturating_add(1))),
-            here: format!("Page {number} of {pages}"),
+            is_administrator: chrome.user.as_ref().is_some_and(|user| user.is_administrator),
+            chrome,
+            rows: list.items.iter().map(|(mark, row)| Stranger::of(mark, row)).collect(),
+            pager: pager(filter, extent(filter, list)),
+            states: states(filter),
+            own: filter.own,
         }
     }
 }
 
-impl Row {
-    fn of(share: &ListedShare) -> Self {
-        let row = &share.row;
-        let short_id: String = row.id.as_str().chars().take(4).collect();
+impl Stranger {
+    fn of(mark: &Mark, row: &ShareRow) -> Self {
         Self {
-            project: if row.project.is_empty() { "Without a name".to_owned() } else { row.project.short(120) },
+            project: project(&row.project, 120),
             task: row.task.as_ref().map(urls::task),
-            short_id: format!("{}…", Hostile::from(short_id).text()),
-            kind: match &row.kind {
+            short_id: mark.short().to_owned(),
+            what: match &row.kind {
                 Kind::Report => "All findings and the report".to_owned(),
                 Kind::Findings => count(row.findings.len() as u64, "finding", "findings"),
                 Kind::Other(word) => word.short(40),
             },
-            code: if row.needs_code { "Yes" } else { "No: the link alone opens it" },
+            code: code(row.needs_code),
             ends: When::of(row.expires),
             has_end: row.expires.is_some(),
             created: When::of(row.created),
             created_by: row.created_by.short(60),
-            end: urls::share_end(&share.handle),
+            end: urls::share_end(mark),
         }
     }
 }
 
-/// What was chosen in the form.
-pub(in crate::gateway) struct Choices {
-    pub(in crate::gateway) what: String,
-    pub(in crate::gateway) code: String,
-    pub(in crate::gateway) last_day: String,
-}
-
-impl Choices {
-    pub(in crate::gateway) fn usual(is_finding: bool, days: &Days) -> Self {
-        let what = if is_finding { "finding" } else { "report" };
-        Self { what: what.to_owned(), code: "made".to_owned(), last_day: days.usual.clone() }
-    }
-
-    fn is(&self, code: &str) -> bool {
-        self.code == code
-    }
-}
-
-/// A new share.
+/// Asks before several shares are ended.
 #[derive(Template)]
-#[template(path = "shares/new.html")]
-pub(in crate::gateway) struct NewPage {
+#[template(path = "shares/end.html")]
+pub(in crate::gateway) struct AskEnd {
     chrome: Chrome,
-    problem: String,
-    choices: Choices,
-    task: String,
-    task_href: String,
-    project: String,
-    status: Badge,
+    rows: Vec<Row>,
     total: String,
-    counts: Vec<CountView>,
-    finding: Option<FindingChoice>,
-    has_key: bool,
-    is_administrator: bool,
-    days: DaysView,
-    once: String,
-    shortest: usize,
-    most_days: i64,
 }
 
-struct FindingChoice {
-    id: String,
-    title: String,
-    severity: SeverityView,
-}
-
-struct DaysView {
-    first: String,
-    last: String,
-}
-
-impl NewPage {
-    pub(in crate::gateway) fn new(page: &Page, preview: &Preview, choices: Choices, problem: String) -> Self {
-        let task = &preview.task;
-        let chrome = page.chrome(if problem.is_empty() { "New share" } else { "Error: new share" }, "shares");
-        let finding = preview.finding.as_ref().map(|finding| FindingChoice {
-            id: finding.row.id.as_str().to_owned(),
-            title: if finding.row.title.is_empty() { "Finding without a title".to_owned() } else { finding.row.title.short(200) },
-            severity: SeverityView::of(&finding.row.severity),
-        });
+impl AskEnd {
+    pub(in crate::gateway) fn new(page: &Page, seen: &[Seen]) -> Self {
         Self {
-            is_administrator: chrome.user.as_ref().is_some_and(|user| user.is_administrator),
-            chrome,
-            problem,
-            choices,
-            task: task.id.as_str().to_owned(),
-            task_href: urls::task(&task.id),
-            project: if task.project.is_empty() { "Without a name".to_owned() } else { task.project.short(200) },
-            status: Badge::of(&task.status),
-            total: count(preview.counts.total, "finding", "findings"),
-            counts: counts(&preview.counts),
-            finding,
-            has_key: preview.has_key,
-            days: DaysView { first: preview.days.first.clone(), last: preview.days.last.clone() },
-            once: preview.once.clone(),
-            shortest: SHORTEST,
-            most_days: MOST_DAYS,
+            chrome: page.chrome("End these shares?", "shares"),
+            rows: seen.iter().map(Row::of).collect(),
+            total: count(seen.len() as u64, "share", "shares"),
         }
     }
 }
 
-/// A share just made: link and code, this once.
+/// What became of ending several.
 #[derive(Template)]
-#[template(path = "shares/created.html")]
-pub(in crate::gateway) struct Created {
+#[template(path = "shares/sheet.html")]
+pub(in crate::gateway) struct SheetPage {
     chrome: Chrome,
-    link: String,
-    code: Option<String>,
-    ends: When,
-    link_message: String,
-    code_message: String,
-    both: String,
+    lines: Vec<Line>,
+    summary: String,
 }
 
-impl Created {
-    pub(in crate::gateway) fn new(page: &Page, link: &NewLink) -> Self {
-        let address = format!("{}{}", page.site.public_url, urls::door(&link.id));
-        let code = link.code.as_ref().map(Code::grouped);
-        let ends = When::of(Some(link.ends));
-        let company = &page.site.name;
-        let needs = if code.is_some() {
-            "You need a code, which comes in a message of its own.\n"
-        } else {
-            "You need no code and no account.\n"
-        };
-        let link_message = format!(
-            "Hello,\n\n{company} shares results of a security scan with you:\n\n{address}\n\n{needs}The link works until {}.\n",
-            ends.words
-        );
-        let code_message = code
-            .as_ref()
-            .map(|code| format!("Hello,\n\nhere is the code for the link I sent you:\n\n{code}\n"))
-            .unwrap_or_default();
-        let both = code.as_ref().map_or_else(|| format!("{address}\n"), |code| format!("{address}\nCode: {code}\n"));
-        Self { chrome: page.chrome("Share created", "shares"), link: address, code, ends, link_message, code_message, both }
+struct Line {
+    short_id: String,
+    project: String,
+    page: Option<String>,
+    badge: Badge,
+    words: &'static str,
+}
+
+impl SheetPage {
+    pub(in crate::gateway) fn new(page: &Page, sheet: &Sheet) -> Self {
+        let ended = sheet.lines.iter().filter(|(_, _, outcome)| outcome.is_ok()).count();
+        let rest = sheet.lines.len() - ended;
+        let others = if rest == 0 { String::new() } else { format!("; {rest} not") };
+        Self {
+            chrome: page.chrome("Shares ended", "shares"),
+            lines: sheet.lines.iter().map(|(mark, entry, outcome)| Line::of(mark, entry.as_ref(), *outcome)).collect(),
+            summary: format!("{} ended{others}.", count(ended as u64, "share", "shares")),
+        }
     }
 }
 
-/// The form was sent before.
-#[derive(Template)]
-#[template(path = "shares/already_made.html")]
-pub(in crate::gateway) struct AlreadyMade {
-    chrome: Chrome,
-    again: String,
-    list: &'static str,
-}
-
-impl AlreadyMade {
-    pub(in crate::gateway) fn new(page: &Page, task: &TaskId, vul: Option<&VulId>) -> Self {
-        Self { chrome: page.chrome("Share already created", "shares"), again: urls::share_new(task, vul), list: urls::SHARES }
+impl Line {
+    fn of(mark: &Mark, entry: Option<&Entry>, outcome: Result<Ended, NotEnded>) -> Self {
+        let (kind, word, words) = match outcome {
+            Ok(Ended::Everywhere) => ("done", "Ended", "Its link opens nothing any more."),
+            Ok(Ended::HereOnly) => (
+                "done",
+                "Ended here",
+                "Its link opens nothing any more. The scanning service could not be told; try again on its page.",
+            ),
+            Err(NotEnded::WasOver) => ("terminated", "Skipped", "It had been ended before."),
+            Err(NotEnded::NotFound) => ("terminated", "Skipped", "There is no such share, or it is somebody else's."),
+            Err(NotEnded::Failed) => ("failed", "Failed", "Something went wrong; nothing was changed. Try again in a moment."),
+        };
+        Self {
+            short_id: mark.short().to_owned(),
+            project: entry.map(|entry| project(&entry.project, 120)).unwrap_or_default(),
+            page: entry.map(|_| urls::share(mark)),
+            badge: Badge { kind, word: word.to_owned() },
+            words,
+        }
     }
 }

@@ -125,7 +125,7 @@ impl TaskPage {
             live: (!ended).then(|| urls::task_live(&task.id)),
             stop: (!ended).then(|| urls::task_terminate(&task.id)),
             delete: urls::task_delete(&task.id),
-            share: done.then(|| urls::share_new(&task.id, None)),
+            share: done.then(|| urls::share_new(&task.id, &[])),
             found: overview.counts.as_ref().map(|counts| Found::new(overview, counts)),
             reports: if done { reports(&task.id) } else { Vec::new() },
             summary: task.summary.as_ref().map(SummaryView::new),

@@ -1,5 +1,7 @@
 //! How values read on pages: times, sizes, states, severities. One wording for all pages.
 
+use std::time::Duration;
+
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 
@@ -114,6 +116,31 @@ last and counted apart.",
     }
 }
 
+/// `about 3 minutes ago`, in the largest unit.
+pub(in crate::gateway) fn ago(at: Timestamp, now: Timestamp) -> String {
+    let minutes = now.since(at).as_secs() / 60;
+    match minutes {
+        0 => "less than a minute ago".to_owned(),
+        1..=59 => format!("about {} ago", count(minutes, "minute", "minutes")),
+        60..=2879 => format!("about {} ago", count(minutes / 60, "hour", "hours")),
+        _ => format!("about {} ago", count(minutes / 1440, "day", "days")),
+    }
+}
+
+/// `5 days`, `23 hours and 59 minutes`: what is left of a time, in words that count down.
+pub(in crate::gateway) fn left(time: Duration) -> String {
+    let minutes = time.as_secs().div_ceil(60);
+    let two = |(many, one): (String, u64), word: (&str, &str)| {
+        if one == 0 { many } else { format!("{many} and {}", count(one, word.0, word.1)) }
+    };
+    match minutes {
+        0..=59 => count(minutes, "minute", "minutes"),
+        60..=1439 => two((count(minutes / 60, "hour", "hours"), minutes % 60), ("minute", "minutes")),
+        1440..=4319 => two((count(minutes / 1440, "day", "days"), minutes % 1440 / 60), ("hour", "hours")),
+        _ => count(minutes / 1440, "day", "days"),
+    }
+}
+
 /// `1 finding`, `7 findings`.
 pub(in crate::gateway) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -160,6 +187,23 @@ mod tests {
         assert_eq!(bytes(999), "999 bytes");
         assert_eq!(bytes(1_450_000), "1.4 MB");
         assert_eq!(count(1, "finding", "findings"), "1 finding");
+    }
+
+    #[test]
+    fn what_was_is_told_roughly_and_what_is_left_to_the_minute() {
+        let at = |seconds: i64| ago(Timestamp(0), Timestamp(seconds * 1000));
+        assert_eq!(
+            (at(59), at(60), at(200)),
+            ("less than a minute ago".into(), "about 1 minute ago".into(), "about 3 minutes ago".into())
+        );
+        assert_eq!(
+            (at(3600), at(47 * 3600), at(72 * 3600)),
+            ("about 1 hour ago".into(), "about 47 hours ago".into(), "about 3 days ago".into())
+        );
+        assert_eq!(ago(Timestamp(5000), Timestamp(0)), "less than a minute ago", "clocks differ");
+        let left = |minutes: u64| left(Duration::from_mins(minutes));
+        assert_eq!((left(1), left(60), left(1439)), ("1 minute".into(), "1 hour".into(), "23 hours and 59 minutes".into()));
+        assert_eq!((left(1440), left(1501), left(10_080)), ("1 day".into(), "1 day and 1 hour".into(), "7 days".into()));
     }
 
     #[test]

@@ -6,52 +6,60 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::VaultError;
+use super::{Event, Store, Subscription};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{Event, Store, Subscription};
 use crate::platform::shutdown::Shutdown;
 
 /// The copies of one process, one for each tenant. Cheap to clone.
-pub(super) struct Copies<T>(Arc<Inner<T>>);
+///
+/// `E` is why a reading came to nothing.
+pub(in crate::gateway) struct Copies<T, E>(Arc<Inner<T, E>>);
 
-struct Inner<T> {
+struct Inner<T, E> {
     life: Duration,
     store: Store,
     channel: &'static str,
-    places: RwLock<HashMap<TenantId, Arc<Place<T>>>>,
+    places: RwLock<HashMap<TenantId, Arc<Place<T, E>>>>,
 }
 
 /// The copy of one tenant.
-struct Place<T> {
-    state: RwLock<State<T>>,
+struct Place<T, E> {
+    state: RwLock<State<T, E>>,
     /// Held by the one who reads; the others wait for what comes of it.
     turn: tokio::sync::Mutex<()>,
+    /// For those who hold on to what a copy said.
+    word: watch::Sender<()>,
 }
 
-struct State<T> {
+struct State<T, E> {
     kept: Option<(Instant, Arc<T>)>,
     /// The last reading that came to nothing.
-    failed: Option<(Instant, VaultError)>,
+    failed: Option<(Instant, E)>,
     /// Counts changes: what was read before one and comes after it is not kept.
     changes: u64,
 }
 
-impl<T> Clone for Copies<T> {
+impl<T, E> Clone for Copies<T, E> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T> Default for Place<T> {
+impl<T, E> Default for Place<T, E> {
     fn default() -> Self {
-        Self { state: RwLock::new(State { kept: None, failed: None, changes: 0 }), turn: tokio::sync::Mutex::default() }
+        Self {
+            state: RwLock::new(State { kept: None, failed: None, changes: 0 }),
+            turn: tokio::sync::Mutex::default(),
+            word: watch::Sender::default(),
+        }
     }
 }
 
-impl<T> Place<T> {
-    fn with<R>(&self, work: impl FnOnce(&mut State<T>) -> R) -> R {
+impl<T, E> Place<T, E> {
+    fn with<R>(&self, work: impl FnOnce(&mut State<T, E>) -> R) -> R {
         work(&mut self.state.write().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -65,12 +73,13 @@ impl<T> Place<T> {
             state.changes += 1;
             state.kept = None;
         });
+        self.word.send_replace(());
     }
 }
 
-impl<T: Send + Sync + 'static> Copies<T> {
+impl<T: Send + Sync + 'static, E: Clone + Send + Sync + 'static> Copies<T, E> {
     /// Copies that live `life`; none at all for a life of zero. Listens to the other replicas until the end of the process.
-    pub(super) fn new(channel: &'static str, life: Duration, store: &Store, shutdown: &Shutdown) -> Self {
+    pub(in crate::gateway) fn new(channel: &'static str, life: Duration, store: &Store, shutdown: &Shutdown) -> Self {
         let copies = Self(Arc::new(Inner { life, store: store.clone(), channel, places: RwLock::default() }));
         let (listening, events, end) = (copies.clone(), store.subscribe(channel), shutdown.clone());
         shutdown.spawn(async move {
@@ -83,11 +92,7 @@ impl<T: Send + Sync + 'static> Copies<T> {
     }
 
     /// The copy, or what `read` gives. Of many who ask at once one reads, and all get what came of it, failures too.
-    pub(super) async fn get(
-        &self,
-        tenant: &TenantId,
-        read: impl AsyncFnOnce() -> Result<T, VaultError>,
-    ) -> Result<Arc<T>, VaultError> {
+    pub(in crate::gateway) async fn get(&self, tenant: &TenantId, read: impl AsyncFnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
         let place = self.place(tenant);
         if let Some(copy) = place.young(self.0.life) {
             return Ok(copy);
@@ -112,14 +117,29 @@ impl<T: Send + Sync + 'static> Copies<T> {
     }
 
     /// The record was changed here: the copy goes, on all replicas. Where word does not come, copies end by themselves.
-    pub(super) async fn changed(&self, tenant: &TenantId) {
-        self.place(tenant).forget();
+    pub(in crate::gateway) async fn changed(&self, tenant: &TenantId) {
+        self.forget(tenant);
         if let Err(error) = self.0.store.publish(self.0.channel, tenant.as_str().as_bytes()).await {
-            tracing::warn!(%tenant, %error, "other replicas see a change of keys only when their copies end");
+            tracing::warn!(%tenant, %error, channel = self.0.channel, "other replicas see a change only when their copies end");
         }
     }
 
-    fn place(&self, tenant: &TenantId) -> Arc<Place<T>> {
+    /// Word came that the record was changed elsewhere.
+    pub(in crate::gateway) fn forget(&self, tenant: &TenantId) {
+        self.place(tenant).forget();
+    }
+
+    /// Hears when the copy of a tenant goes because there is word of a change.
+    pub(in crate::gateway) fn word(&self, tenant: &TenantId) -> watch::Receiver<()> {
+        self.place(tenant).word.subscribe()
+    }
+
+    /// How long a copy lives.
+    pub(in crate::gateway) fn life(&self) -> Duration {
+        self.0.life
+    }
+
+    fn place(&self, tenant: &TenantId) -> Arc<Place<T, E>> {
         let known = self.0.places.read().unwrap_or_else(PoisonError::into_inner).get(tenant).cloned();
         known.unwrap_or_else(|| {
             let mut places = self.0.places.write().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +154,7 @@ impl<T: Send + Sync + 'static> Copies<T> {
                 Event::Missed => None,
             };
             match tenant {
-                Some(tenant) => self.place(&tenant).forget(),
+                Some(tenant) => self.forget(&tenant),
                 // What cannot be read, or was lost, may have been about anybody.
                 None => self.forget_all(),
             }
@@ -158,7 +178,7 @@ mod tests {
 
     const LIFE: Duration = Duration::from_mins(1);
 
-    fn copies(bench: &Bench, life: Duration) -> Copies<usize> {
+    fn copies(bench: &Bench, life: Duration) -> Copies<usize, Unavailable> {
         Copies::new("test-changed", life, &bench.store, &bench.shutdown)
     }
 
@@ -188,11 +208,11 @@ mod tests {
             copies.get(&acme, async || {
                 tokio::task::yield_now().await;
                 reads.fetch_add(1, Ordering::SeqCst);
-                Err(Unavailable("away".to_owned()).into())
+                Err(Unavailable("away".to_owned()))
             })
         };
         let all = futures_util::future::join_all((0..50).map(|_| ask())).await;
-        assert!(all.into_iter().all(|copy| matches!(copy, Err(VaultError::Unavailable(_)))));
+        assert!(all.into_iter().all(|copy| copy.is_err()));
         assert_eq!(reads.load(Ordering::SeqCst), 1);
         assert_eq!(*copies.get(&acme, async || Ok(9)).await.unwrap(), 9);
     }
@@ -207,7 +227,7 @@ mod tests {
         });
         assert_eq!(*late.await.unwrap(), 1);
         assert_eq!(*copies.get(&acme, async || Ok(2)).await.unwrap(), 2);
-        let never = Copies::new("test-never", Duration::ZERO, &bench.store, &bench.shutdown);
+        let never: Copies<_, Unavailable> = Copies::new("test-never", Duration::ZERO, &bench.store, &bench.shutdown);
         for number in 0..3 {
             assert_eq!(*never.get(&acme, async || Ok(number)).await.unwrap(), number);
         }

@@ -1,0 +1,32 @@
+//! What holds for shares where a company says nothing else.
+
+/// What holds for shares where a company sets no policy of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    /// Shares may be made without a code.
+    pub without_code: bool,
+    /// A share ends this many days after today unless its maker says otherwise.
+    pub usual_days: u32,
+    /// And at most this many days after today.
+    pub most_days: u32,
+    /// A share opens at most this often; 0 leaves it to its maker.
+    pub most_views: u32,
+    /// Makers may let recipients see evidence and proof-of-concept text.
+    pub evidence: bool,
+    /// How long an opened share stays open for its recipient.
+    pub grant_minutes: u32,
+    /// Wrong extraction codes per share and network before that network has to wait.
+    pub wrong_by_network: u32,
+    /// How long those count, and it then waits.
+    pub network_minutes: u32,
+    /// Wrong extraction codes per share from all networks together before everybody waits.
+    pub wrong_anywhere: u32,
+    /// How long those count.
+    pub anywhere_minutes: u32,
+    /// How long everybody then waits.
+    pub locked_minutes: u32,
+    /// Wrong extraction codes in the life of a code after which it opens nothing any more.
+    pub wrong_in_life: u32,
+    /// Days a share that is over stays in its owner's list.
+    pub kept_days: u32,
+}

@@ -1,0 +1,82 @@
+//! Shares that are not as their company's policy says now: it was another one when they were made, or a program made them.
+
+use super::share_entry::Entry;
+use super::share_policy::SharePolicy;
+use crate::platform::clock::Timestamp;
+
+/// What a share does that the policy does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Breach {
+    /// The link alone opens it.
+    NoCode,
+    /// It never ends.
+    NoEnd,
+    /// It ends later than one made today could.
+    TooLong,
+    /// It opens more often than it may, or without end.
+    TooOften,
+    /// It shows evidence and proof-of-concept text.
+    ShowsEvidence,
+}
+
+/// Everything about this share that the policy does not allow.
+pub(in crate::gateway) fn breaches(entry: &Entry, policy: &SharePolicy, now: Timestamp) -> Vec<Breach> {
+    let days_left = |ends: Timestamp| (ends.utc().date() - now.utc().date()).whole_days();
+    let too_long = entry.ends.is_some_and(|ends| days_left(ends) > i64::from(policy.most_days));
+    let too_often = policy.most_views.is_some_and(|most| entry.most_views.is_none_or(|views| views > most));
+    let all = [
+        (!entry.needs_code && !policy.without_code, Breach::NoCode),
+        (entry.ends.is_none(), Breach::NoEnd),
+        (too_long, Breach::TooLong),
+        (too_often, Breach::TooOften),
+        (!entry.hides_evidence && !policy.evidence, Breach::ShowsEvidence),
+    ];
+    all.into_iter().filter(|(is_one, _)| *is_one).map(|(_, breach)| breach).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::contract::shares::ShareType;
+    use crate::gateway::domain::share_entry::Maker;
+    use crate::gateway::domain::tenant_policy::tests::given;
+
+    const NOW: Timestamp = Timestamp(1_795_828_230_250);
+
+    fn entry(days: Option<u64>) -> Entry {
+        Entry {
+            id: "share-1".parse().unwrap(),
+            task: "t1".parse().unwrap(),
+            project: "shop".into(),
+            kind: ShareType::Report,
+            findings: Vec::new(),
+            maker: Maker { key: "k".to_owned(), name: "Bob".into() },
+            made: NOW,
+            ends: days.map(|days| NOW.after(Duration::from_hours(24 * days))),
+            needs_code: true,
+            check: None,
+            most_views: Some(5),
+            views: 0,
+            last_opened: None,
+            hides_evidence: true,
+            note: "".into(),
+            language: "en".to_owned(),
+            version: 1,
+            ended: None,
+            code_dead: false,
+            kept_days: 180,
+        }
+    }
+
+    #[test]
+    fn what_the_policy_does_not_allow_is_named_and_nothing_else() {
+        let policy = SharePolicy { without_code: false, evidence: false, most_views: Some(5), most_days: 30, ..given().shares };
+        assert_eq!(breaches(&entry(Some(30)), &policy, NOW), []);
+        let open = Entry { needs_code: false, most_views: None, hides_evidence: false, ..entry(Some(31)) };
+        assert_eq!(breaches(&open, &policy, NOW), [Breach::NoCode, Breach::TooLong, Breach::TooOften, Breach::ShowsEvidence]);
+        assert_eq!(breaches(&open, &given().shares, NOW), [], "another policy allows it");
+        assert_eq!(breaches(&entry(None), &given().shares, NOW), [Breach::NoEnd]);
+    }
+}

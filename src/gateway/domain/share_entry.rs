@@ -1,0 +1,185 @@
+//! One share as the gateway itself knows it: who made it, how long and how often it opens, who came. Neither its code nor
+//! anything it shows is here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::ids::{ShareId, TaskId, VulId};
+use crate::contract::shares::ShareType;
+use crate::gateway::domain::device::Device;
+use crate::gateway::domain::tenant::TenantId;
+use crate::platform::clock::Timestamp;
+use crate::platform::digest::{hex, keyed, same, sha256};
+use crate::platform::hostile::Hostile;
+use crate::platform::secret::Secret;
+
+/// What stands for a share where its id must not: in addresses of signed-in pages, names of records, logs and audit events. 64
+/// hexadecimal characters, a hash of tenant and id; it opens nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::gateway) struct Mark(String);
+
+impl Mark {
+    /// That of a share, of one that does not exist as well.
+    pub(in crate::gateway) fn of(tenant: &TenantId, id: &ShareId) -> Self {
+        Self(hex(&sha256(format!("{tenant}\0share\0{id}").as_bytes())))
+    }
+
+    /// One from an address.
+    pub(in crate::gateway) fn parse(text: &str) -> Option<Self> {
+        let fits = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        fits.then(|| Self(text.to_owned()))
+    }
+
+    pub(in crate::gateway) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first ten characters: enough for people to tell the shares of a company apart.
+    pub(in crate::gateway) fn short(&self) -> &str {
+        self.0.get(..10).unwrap_or_default()
+    }
+}
+
+/// Who made a share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Maker {
+    /// `Principal::key`, or the public id of the API key.
+    pub(in crate::gateway) key: String,
+    pub(in crate::gateway) name: Hostile,
+}
+
+/// What tells a right code from a wrong one without asking the service, which slows everybody down when somebody guesses. The
+/// code itself cannot be read from it, and it stands only inside a sealed entry.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct CodeCheck {
+    salt: [u8; 16],
+    hash: [u8; 32],
+}
+
+impl CodeCheck {
+    /// `salt` comes from the system's random source.
+    pub(in crate::gateway) fn new(salt: [u8; 16], code: &Secret) -> Self {
+        Self { salt, hash: keyed(&salt, code.expose().as_bytes()) }
+    }
+
+    /// Takes the same time for every code of a length.
+    pub(in crate::gateway) fn fits(&self, code: &Secret) -> bool {
+        same(&keyed(&self.salt, code.expose().as_bytes()), &self.hash)
+    }
+}
+
+impl std::fmt::Debug for CodeCheck {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("CodeCheck")
+    }
+}
+
+/// An entry of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Entry {
+    /// A capability where there is no code: never shown but to the maker.
+    pub(in crate::gateway) id: ShareId,
+    pub(in crate::gateway) task: TaskId,
+    pub(in crate::gateway) project: Hostile,
+    pub(in crate::gateway) kind: ShareType,
+    /// The findings of a share of findings.
+    pub(in crate::gateway) findings: Vec<VulId>,
+    pub(in crate::gateway) maker: Maker,
+    pub(in crate::gateway) made: Timestamp,
+    /// None: no end (only shares that were made through the API).
+    pub(in crate::gateway) ends: Option<Timestamp>,
+    pub(in crate::gateway) needs_code: bool,
+    /// That of its code as the service knows it. None: not known here, so the service is asked.
+    #[serde(default)]
+    pub(in crate::gateway) check: Option<CodeCheck>,
+    /// Opens at most this often.
+    pub(in crate::gateway) most_views: Option<u32>,
+    pub(in crate::gateway) views: u32,
+    pub(in crate::gateway) last_opened: Option<Timestamp>,
+    /// Evidence and proof-of-concept text stay hidden.
+    pub(in crate::gateway) hides_evidence: bool,
+    /// For the recipient.
+    pub(in crate::gateway) note: Hostile,
+    /// BCP 47.
+    pub(in crate::gateway) language: String,
+    /// Rises with every new code, an earlier end, a change of policy that concerns it, and with the end: what was granted before
+    /// is void.
+    pub(in crate::gateway) version: u64,
+    /// When it was ended by hand, and by whom.
+    pub(in crate::gateway) ended: Option<(Timestamp, Hostile)>,
+    /// Its code was guessed at too often and opens nothing until there is a new one.
+    pub(in crate::gateway) code_dead: bool,
+    /// Days it stays in the list when it is over.
+    pub(in crate::gateway) kept_days: u32,
+}
+
+/// Whether a share opens now. Lock-outs are beside this: they pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum State {
+    Open,
+    /// The code was guessed at too often.
+    CodeDead,
+    UsedUp,
+    Expired,
+    Ended,
+}
+
+impl Entry {
+    pub(in crate::gateway) fn state(&self, now: Timestamp) -> State {
+        if self.ended.is_some() {
+            State::Ended
+        } else if self.ends.is_some_and(|ends| ends <= now) {
+            State::Expired
+        } else if self.most_views.is_some_and(|most| self.views >= most) {
+            State::UsedUp
+        } else if self.code_dead {
+            State::CodeDead
+        } else {
+            State::Open
+        }
+    }
+
+    /// Another code from now on: what was granted before is void, and wrong codes are counted anew.
+    pub(in crate::gateway) const fn renew_code(&mut self, check: CodeCheck) {
+        self.needs_code = true;
+        self.check = Some(check);
+        self.code_dead = false;
+        self.version += 1;
+    }
+
+    /// Views that are left; none when there is no limit.
+    pub(in crate::gateway) fn left(&self) -> Option<u32> {
+        self.most_views.map(|most| most.saturating_sub(self.views))
+    }
+
+    /// When it is over at the latest. A share without an end is looked at as one of ten years.
+    pub(in crate::gateway) fn over_at(&self) -> Timestamp {
+        let never = Timestamp(self.made.0.saturating_add(10 * 366 * 24 * 3_600_000));
+        let ended = self.ended.as_ref().map(|(at, _)| *at);
+        ended.or(self.ends).unwrap_or(never)
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::gateway) enum Outcome {
+    Opened,
+    WrongCode,
+    /// The code was right, but the share is over, its views are spent, or too many wrong ones were tried.
+    TooLate,
+    /// Wrong codes closed the door, for a network or for all.
+    Locked,
+    CodeDead,
+    Report,
+    Left,
+}
+
+/// One access.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Access {
+    pub(in crate::gateway) at: Timestamp,
+    pub(in crate::gateway) outcome: Outcome,
+    /// /24 or /48.
+    pub(in crate::gateway) network: String,
+    pub(in crate::gateway) device: Device,
+}

@@ -1,0 +1,55 @@
+//! Ends shares in the ledger: from then on no door opens them, whatever the service says. What recipients were told goes with it;
+//! what stays tells that there was a share, who made it and who ended it.
+
+use super::{Ledger, LedgerError};
+use crate::contract::ids::TaskId;
+use crate::gateway::domain::share_entry::{Entry, Mark};
+use crate::gateway::domain::tenant::TenantId;
+use crate::platform::hostile::Hostile;
+
+impl Ledger {
+    /// Ends a share. The entry as it is then, and whether it had not been ended before; `None` when there is none.
+    pub(in crate::gateway) async fn end(
+        &self,
+        tenant: &TenantId,
+        mark: &Mark,
+        by: &Hostile,
+    ) -> Result<Option<(bool, Entry)>, LedgerError> {
+        let now = self.clock.now();
+        let end = |entry: &mut Entry| {
+            let is_news = entry.ended.is_none();
+            if is_news {
+                entry.ended = Some((now, by.clone()));
+                entry.note = Hostile::default();
+                entry.version += 1;
+            }
+            Ok(is_news)
+        };
+        self.change(tenant, mark, end).await
+    }
+
+    /// Ends every share of tasks that are no more; of these not even the names stay. The marks of those that had not ended before.
+    pub(in crate::gateway) async fn end_of_tasks(
+        &self,
+        tenant: &TenantId,
+        tasks: &[TaskId],
+        by: &Hostile,
+    ) -> Result<Vec<Mark>, LedgerError> {
+        let mut ended = Vec::new();
+        for (mark, entry) in self.all(tenant).await? {
+            if !tasks.contains(&entry.task) {
+                continue;
+            }
+            if matches!(self.end(tenant, &mark, by).await?, Some((true, _))) {
+                ended.push(mark.clone());
+            }
+            let forget = |entry: &mut Entry| -> Result<(), LedgerError> {
+                entry.project = Hostile::default();
+                entry.findings.clear();
+                Ok(())
+            };
+            self.change(tenant, &mark, forget).await?;
+        }
+        Ok(ended)
+    }
+}

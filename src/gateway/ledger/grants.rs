@@ -1,0 +1,122 @@
+//! What lets a recipient in again without a view: a record named by the hash of the browser's part and sealed with it. It is
+//! bound to its tenant, its share and the version of the entry at that time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize as _, Zeroizing};
+
+use super::{Ledger, LedgerError};
+use crate::gateway::domain::share_entry::Mark;
+use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::store::{Key, Store, Unavailable};
+use crate::platform::random;
+use crate::platform::seal::Ring;
+use crate::platform::secret::Secret;
+
+const PURPOSE: &str = "share-grant";
+
+/// What a good grant says.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) struct Inside {
+    /// Needed for each call to the service; none for a share without one.
+    pub(in crate::gateway) code: Option<Secret>,
+    /// The entry's version when it was granted: a later one makes it void.
+    pub(in crate::gateway) version: u64,
+    /// So does another policy.
+    pub(in crate::gateway) terms: Terms,
+}
+
+/// What of a company's policy an open door rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Terms {
+    without_code: bool,
+    evidence: bool,
+    most_days: u32,
+    most_views: Option<u32>,
+    grant_minutes: u32,
+}
+
+impl Terms {
+    pub(in crate::gateway) const fn of(policy: &SharePolicy) -> Self {
+        let SharePolicy { without_code, evidence, most_days, most_views, grant_minutes, .. } = *policy;
+        Self { without_code, evidence, most_days, most_views, grant_minutes }
+    }
+}
+
+/// The grants. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct Grants {
+    store: Store,
+    ring: Arc<Ring>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Grant {
+    code: Option<String>,
+    version: u64,
+    terms: Terms,
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        self.code.zeroize();
+    }
+}
+
+impl Ledger {
+    pub(in crate::gateway) fn grants(&self) -> Grants {
+        Grants { store: self.store.clone(), ring: Arc::clone(&self.ring) }
+    }
+}
+
+impl Grants {
+    /// A new grant. The browser's part.
+    pub(in crate::gateway) async fn give(
+        &self,
+        tenant: &TenantId,
+        mark: &Mark,
+        inside: &Inside,
+        life: Duration,
+    ) -> Result<Secret, LedgerError> {
+        let handle = Secret::new(random::token().map_err(|error| Unavailable(error.to_string()))?);
+        let key = named(tenant, &handle);
+        let code = inside.code.as_ref().map(|code| code.expose().to_owned());
+        let content = Grant { code, version: inside.version, terms: inside.terms };
+        let plain = Zeroizing::new(serde_json::to_vec(&content).map_err(|_| LedgerError::Sealed)?);
+        let sealed = self.ring.seal(PURPOSE, &context(&key, mark), handle.expose().as_bytes(), &plain);
+        self.store.put(&key, sealed.map_err(|_| LedgerError::Sealed)?, Some(life)).await?;
+        Ok(handle)
+    }
+
+    /// What a grant says that is still there; `None` for anything that is none.
+    pub(in crate::gateway) async fn open(
+        &self,
+        tenant: &TenantId,
+        mark: &Mark,
+        handle: &Secret,
+    ) -> Result<Option<Inside>, LedgerError> {
+        let key = named(tenant, handle);
+        let Some(record) = self.store.get(&key).await? else { return Ok(None) };
+        let Ok(plain) = self.ring.open(PURPOSE, &context(&key, mark), handle.expose().as_bytes(), &record.value) else {
+            return Ok(None);
+        };
+        let grant: Grant = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
+        Ok(Some(Inside { code: grant.code.clone().map(Secret::new), version: grant.version, terms: grant.terms }))
+    }
+
+    pub(in crate::gateway) async fn drop(&self, tenant: &TenantId, handle: &Secret) -> Result<(), LedgerError> {
+        Ok(self.store.delete(&named(tenant, handle)).await.map(drop)?)
+    }
+}
+
+fn named(tenant: &TenantId, handle: &Secret) -> Key {
+    Key::hashed(tenant, PURPOSE, handle.expose())
+}
+
+/// Tenant, record and share: a grant for one share opens no other.
+fn context(key: &Key, mark: &Mark) -> String {
+    format!("{}/{}", key.context(), mark.as_str())
+}

@@ -1,0 +1,140 @@
+//! Counts wrong codes. Guessing is bounded three times: per share and network, per share, and in the life of a code. A try from a
+//! network counts before the code is looked at, so that parallel tries cannot slip through. Made-up ids are counted alike, so that
+//! nothing tells them from real ones; their last count is forgotten soon, so that no stranger fills the store.
+
+use std::time::Duration;
+
+use super::Ledger;
+use crate::gateway::domain::share_entry::Mark;
+use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::store::{Count, Key, Store, Unavailable};
+
+/// How long wrong codes are remembered for the count in a life: longer than any share lives.
+const LIFETIME: Duration = Duration::from_hours(400 * 24);
+
+/// A try to open a share with a code.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gateway) struct Try<'t> {
+    pub(in crate::gateway) tenant: &'t TenantId,
+    pub(in crate::gateway) mark: &'t Mark,
+    /// That of the entry; 0 where there is none. A new code is counted anew.
+    pub(in crate::gateway) version: u64,
+    /// The caller's network, masked.
+    pub(in crate::gateway) network: &'t str,
+}
+
+/// How a share stands with its guard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::gateway) struct Locks {
+    /// Everybody waits so long.
+    pub(in crate::gateway) locked_for: Option<Duration>,
+    /// Wrong codes in the life of this code.
+    pub(in crate::gateway) wrong: u64,
+}
+
+/// The counters. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct Guard(Store);
+
+impl Ledger {
+    pub(in crate::gateway) fn guard(&self) -> Guard {
+        Guard(self.store.clone())
+    }
+}
+
+impl Guard {
+    /// Counts a try, and says whether its code is looked at. While everybody waits, a network that nobody has tried from is
+    /// looked at all the same, once: whoever has the right code gets in however many others guess, until the code is dead.
+    pub(in crate::gateway) async fn admit(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<Admission, Unavailable> {
+        let lock = self.0.peek(&locked(attempt)).await?;
+        let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
+        let most = u64::from(policy.wrong_by_network);
+        Ok(match lock {
+            _ if count.value > most => Admission::Wait { seconds: wait(count) },
+            Some(lock) if count.value > 1 => Admission::Wait { seconds: wait(lock) },
+            Some(lock) => Admission::Look { locked_for: Some(wait(lock)) },
+            None => Admission::Look { locked_for: None },
+        })
+    }
+
+    /// Counts a wrong code. What this one brought about, if anything.
+    pub(in crate::gateway) async fn wrong(
+        &self,
+        attempt: Try<'_>,
+        is_real: bool,
+        policy: &SharePolicy,
+    ) -> Result<Option<Reached>, Unavailable> {
+        let window = minutes(policy.anywhere_minutes);
+        let count = self.0.count(&anywhere(attempt), window).await?;
+        let life = self.0.count(&in_life(attempt), if is_real { LIFETIME } else { window }).await?;
+        let mut reached = None;
+        if count.value >= u64::from(policy.wrong_anywhere) {
+            let lock = self.0.count(&locked(attempt), minutes(policy.locked_minutes)).await?;
+            self.0.reset(&anywhere(attempt)).await?;
+            reached = (lock.value == 1).then_some(Reached::Locked);
+        }
+        if is_real && life.value >= u64::from(policy.wrong_in_life) {
+            reached = Some(Reached::Dead);
+        }
+        Ok(reached)
+    }
+
+    /// A right code clears the count of its network.
+    pub(in crate::gateway) async fn clear(&self, attempt: Try<'_>) -> Result<(), Unavailable> {
+        self.0.reset(&from_network(attempt)).await
+    }
+
+    /// How a share stands, for its owner.
+    pub(in crate::gateway) async fn locks(&self, tenant: &TenantId, mark: &Mark, version: u64) -> Result<Locks, Unavailable> {
+        let of = Try { tenant, mark, version, network: "" };
+        let (lock, life) = (self.0.peek(&locked(of)).await?, self.0.peek(&in_life(of)).await?);
+        Ok(Locks { locked_for: lock.map(|lock| lock.resets_in), wrong: life.map_or(0, |life| life.value) })
+    }
+}
+
+/// Whether a code is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Admission {
+    /// It is. With `locked_for` a wrong one is answered like all the others that wait so many seconds.
+    Look { locked_for: Option<u64> },
+    /// It is not.
+    Wait { seconds: u64 },
+}
+
+/// What a wrong code brought about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Reached {
+    /// Everybody waits.
+    Locked,
+    /// The code is dead.
+    Dead,
+}
+
+fn wait(count: Count) -> u64 {
+    count.resets_in.as_secs().max(1)
+}
+
+const fn minutes(number: u32) -> Duration {
+    Duration::from_secs(60 * number as u64)
+}
+
+fn from_network(attempt: Try<'_>) -> Key {
+    Key::hashed(attempt.tenant, "share-tries", &format!("{} {} {}", attempt.network, attempt.version, attempt.mark.as_str()))
+}
+
+fn anywhere(attempt: Try<'_>) -> Key {
+    named("share-wrong", attempt)
+}
+
+fn locked(attempt: Try<'_>) -> Key {
+    named("share-locked", attempt)
+}
+
+fn in_life(attempt: Try<'_>) -> Key {
+    named("share-wrong-life", attempt)
+}
+
+fn named(kind: &'static str, attempt: Try<'_>) -> Key {
+    Key::new(attempt.tenant, kind, &format!("{}.{}", attempt.mark.as_str(), attempt.version))
+}

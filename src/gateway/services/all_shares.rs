@@ -1,0 +1,210 @@
+//! All shares of a tenant, as its administrators see them: whose they are, which of them the policy does not allow any more, and
+//! an end to those of a person. Ids that open something are in no answer.
+
+use std::collections::BTreeMap;
+
+use super::Actor;
+use super::credentials::Credentials;
+use super::error::Error;
+use super::share_policy::SharePolicies;
+use crate::contract::ids::ShareId;
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::audit::{Deed, Event};
+use crate::gateway::domain::route_table::Subject;
+use crate::gateway::domain::share_breach::{Breach, breaches};
+use crate::gateway::domain::share_entry::{Entry, Mark, State};
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::{Ledger, LedgerError};
+use crate::platform::clock::Clock;
+use crate::platform::hostile::Hostile;
+
+/// Shares on a page.
+pub(in crate::gateway) const PAGE_SIZE: u32 = 25;
+/// Shares that the service is told to delete in one call.
+const AT_ONCE: usize = 50;
+
+/// The use cases. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct AllShares {
+    credentials: Credentials,
+    ledger: Ledger,
+    policies: SharePolicies,
+    audit: Audit,
+    clock: Clock,
+}
+
+/// Which shares are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::gateway) struct Filter {
+    /// Those alone that are in breach of the policy.
+    pub(in crate::gateway) breaching: bool,
+    /// Those alone that open something still.
+    pub(in crate::gateway) living: bool,
+    /// Those of this maker alone, by key.
+    pub(in crate::gateway) maker: Option<String>,
+}
+
+/// A share as it is listed.
+pub(in crate::gateway) struct Listed {
+    pub(in crate::gateway) mark: Mark,
+    pub(in crate::gateway) entry: Entry,
+    pub(in crate::gateway) state: State,
+    /// What the policy does not allow; none for one that is over.
+    pub(in crate::gateway) breaches: Vec<Breach>,
+    /// Wrong codes closed it for everybody.
+    pub(in crate::gateway) locked: bool,
+}
+
+/// Somebody who has made shares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct Maker {
+    pub(in crate::gateway) key: String,
+    pub(in crate::gateway) name: Hostile,
+    /// Shares of theirs that open something still.
+    pub(in crate::gateway) living: u64,
+}
+
+/// One page.
+pub(in crate::gateway) struct Found {
+    pub(in crate::gateway) shares: Vec<Listed>,
+    /// On all pages.
+    pub(in crate::gateway) total: u64,
+    /// Living shares in breach of the policy, whatever the filter is.
+    pub(in crate::gateway) breaching: u64,
+    /// By name.
+    pub(in crate::gateway) makers: Vec<Maker>,
+}
+
+/// What became of somebody's shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::gateway) struct Ended {
+    /// Their doors are closed.
+    pub(in crate::gateway) ended: usize,
+    /// Of these the service could not be told.
+    pub(in crate::gateway) untold: usize,
+}
+
+/// Shares that need somebody's eye.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::gateway) struct Attention {
+    pub(in crate::gateway) living: u64,
+    pub(in crate::gateway) breaching: u64,
+    /// Short ids of those that wrong codes have closed for everybody for now, and of those whose code is dead.
+    pub(in crate::gateway) locked: Vec<String>,
+    pub(in crate::gateway) dead: Vec<String>,
+}
+
+impl AllShares {
+    pub(in crate::gateway) fn new(
+        (credentials, ledger, policies): (Credentials, Ledger, SharePolicies),
+        audit: Audit,
+        clock: Clock,
+    ) -> Self {
+        Self { credentials, ledger, policies, audit, clock }
+    }
+
+    /// A page, counted from 1, newest first.
+    pub(in crate::gateway) async fn list(&self, actor: &Actor, filter: &Filter, page: u32) -> Result<Found, Error> {
+        let tenant = &actor.principal.tenant;
+        let all = self.all(tenant).await?;
+        let mut makers: BTreeMap<(String, String), Maker> = BTreeMap::new();
+        for share in &all {
+            let maker = &share.entry.maker;
+            let known = makers.entry((maker.name.raw().to_lowercase(), maker.key.clone()));
+            let known = known.or_insert_with(|| Maker { key: maker.key.clone(), name: maker.name.clone(), living: 0 });
+            known.living += u64::from(is_living(share.state));
+        }
+        let breaching = all.iter().filter(|share| !share.breaches.is_empty()).count() as u64;
+        let fitting: Vec<Listed> = all.into_iter().filter(|share| filter.has(share)).collect();
+        let total = fitting.len() as u64;
+        let start = usize::try_from(page.saturating_sub(1)).unwrap_or(usize::MAX).saturating_mul(PAGE_SIZE as usize);
+        let mut shares: Vec<Listed> = fitting.into_iter().skip(start).take(PAGE_SIZE as usize).collect();
+        for share in shares.iter_mut().filter(|share| share.state == State::Open) {
+            share.locked = self.is_locked(tenant, share).await?;
+        }
+        Ok(Found { shares, total, breaching, makers: makers.into_values().collect() })
+    }
+
+    /// Somebody who has made shares, for asking before these end.
+    pub(in crate::gateway) async fn maker(&self, actor: &Actor, key: &str) -> Result<Maker, Error> {
+        let found = self.list(actor, &Filter::default(), 1).await?;
+        found.makers.into_iter().find(|maker| maker.key == key).ok_or(Error::NotFound)
+    }
+
+    /// Ends every share of a maker that opens something still: here first, so that its door is closed whatever the service says,
+    /// then at the service. Done again it tells the service of those it could not be told of.
+    pub(in crate::gateway) async fn end_of(&self, actor: &Actor, maker: &str, network: &str) -> Result<Ended, Error> {
+        let (tenant, now) = (&actor.principal.tenant, self.clock.now());
+        let theirs: Vec<_> = self.all(tenant).await?.into_iter().filter(|share| share.entry.maker.key == maker).collect();
+        if theirs.is_empty() {
+            return Err(Error::NotFound);
+        }
+        let mut ids: Vec<ShareId> = Vec::new();
+        for share in theirs.iter().filter(|share| is_living(share.state)) {
+            let end = |entry: &mut Entry| -> Result<(), LedgerError> {
+                entry.ended.get_or_insert_with(|| (now, actor.principal.name.clone()));
+                entry.version += 1;
+                Ok(())
+            };
+            if self.ledger.change(tenant, &share.mark, end).await?.is_some() {
+                ids.push(share.entry.id.clone());
+            }
+        }
+        let mut done = Ended { ended: ids.len(), untold: 0 };
+        for some in ids.chunks(AT_ONCE) {
+            let told = self.credentials.changing(actor, Subject::BY_A_SHARE, |service, call| {
+                let ids = some.to_vec();
+                async move { service.delete_shares(&call, ids).await }
+            });
+            if let Err(error) = told.await {
+                tracing::warn!(%tenant, %error, "the service was not told that shares have ended; their doors are closed");
+                done.untold += some.len();
+            }
+        }
+        let event = actor.did(Event::new(Deed::SharesEnded, &format!("{} of {maker}", done.ended)));
+        self.audit.record(tenant, Event { network: Some(network.to_owned()), ..event });
+        Ok(done)
+    }
+
+    /// What needs somebody's eye.
+    pub(super) async fn attention(&self, tenant: &TenantId) -> Result<Attention, Error> {
+        let mut found = Attention::default();
+        for share in self.all(tenant).await? {
+            found.living += u64::from(is_living(share.state));
+            found.breaching += u64::from(!share.breaches.is_empty());
+            match share.state {
+                State::CodeDead => found.dead.push(share.mark.short().to_owned()),
+                State::Open if self.is_locked(tenant, &share).await? => found.locked.push(share.mark.short().to_owned()),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    async fn all(&self, tenant: &TenantId) -> Result<Vec<Listed>, Error> {
+        let (policy, now) = (self.policies.of(tenant).await?, self.clock.now());
+        let listed = self.ledger.all(tenant).await?.into_iter().map(|(mark, entry)| {
+            let state = entry.state(now);
+            let breaches = if is_living(state) { breaches(&entry, &policy, now) } else { Vec::new() };
+            Listed { mark, entry, state, breaches, locked: false }
+        });
+        Ok(listed.collect())
+    }
+
+    async fn is_locked(&self, tenant: &TenantId, share: &Listed) -> Result<bool, Error> {
+        let locks = self.ledger.guard().locks(tenant, &share.mark, share.entry.version).await?;
+        Ok(locks.locked_for.is_some())
+    }
+}
+
+impl Filter {
+    fn has(&self, share: &Listed) -> bool {
+        let of_maker = self.maker.as_ref().is_none_or(|maker| share.entry.maker.key == *maker);
+        of_maker && (!self.breaching || !share.breaches.is_empty()) && (!self.living || is_living(share.state))
+    }
+}
+
+/// Whether a share opens something now, or would with a new code or another view.
+const fn is_living(state: State) -> bool {
+    matches!(state, State::Open | State::CodeDead | State::UsedUp)
+}

@@ -1,0 +1,261 @@
+//! The owner's operations on shares as programs call them: held to the company's policy before the service is asked, and noted in
+//! the ledger when it has said yes. What the ledger says holds at the doors, so nothing is noted on a caller's word alone.
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Ask, Caller};
+use crate::contract::ids::{ShareId, TaskId};
+use crate::contract::shares::{CreateShare, DeleteShares, UpdateShare};
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::audit::{Deed, Event};
+use crate::gateway::domain::share_entry::{CodeCheck, Entry, Maker, Mark};
+use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::Ledger;
+use crate::gateway::services::error::Error;
+use crate::gateway::services::share_policy::SharePolicies;
+use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::hostile::Hostile;
+use crate::platform::secret::Secret;
+
+/// Fields of a body to create; no other restriction of a share is known to the service.
+const CREATED_WITH: [&str; 6] = ["shareId", "taskId", "shareType", "vulIds", "extractionCode", "expiredAt"];
+/// Fields of a body to change.
+const CHANGED_WITH: [&str; 2] = ["expiredAt", "extractionCode"];
+
+/// Policy and ledger as calls of the API meet them. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway) struct OwnShares {
+    pub(in crate::gateway) ledger: Ledger,
+    pub(in crate::gateway) policies: SharePolicies,
+    pub(in crate::gateway) audit: Audit,
+    pub(in crate::gateway) clock: Clock,
+}
+
+/// What is to be noted when the service has said yes.
+pub(super) struct Wish {
+    by: Maker,
+    request_id: String,
+    what: What,
+}
+
+enum What {
+    Made(Box<Entry>),
+    Changed { mark: Mark, ends: Option<Timestamp>, code: NewCode },
+    Ended(Vec<Mark>),
+    TasksEnded(Vec<TaskId>),
+}
+
+enum NewCode {
+    Same,
+    Is(CodeCheck),
+    None,
+}
+
+impl OwnShares {
+    /// Refuses what the company does not allow; `None` when there is nothing to note about the call.
+    pub(super) async fn held(&self, ask: &Ask<'_>, body: Option<&[u8]>) -> Result<Option<Wish>, Error> {
+        let body = body.unwrap_or_default();
+        let by = maker(ask);
+        let what = match ask.found.route.name {
+            "createShare" => Some(What::Made(Box::new(self.created(ask.tenant, body, &by).await?))),
+            "updateShare" => Some(self.changed(ask, body).await?),
+            "deleteShares" => read::<DeleteShares>(body)
+                .map(|sent| What::Ended(sent.share_ids.iter().map(|id| Mark::of(ask.tenant, id)).collect())),
+            "deleteTasks" => Some(What::TasksEnded(tasks(body))),
+            _ => None,
+        };
+        Ok(what.map(|what| Wish { by, request_id: ask.request_id.to_owned(), what }))
+    }
+
+    async fn created(&self, tenant: &TenantId, body: &[u8], by: &Maker) -> Result<Entry, Error> {
+        known(body, &CREATED_WITH)?;
+        let sent: CreateShare = read(body).ok_or_else(|| unreadable("a share to create"))?;
+        let (policy, now) = (self.policies.of(tenant).await?, self.clock.now());
+        if sent.extraction_code.is_none() {
+            needs_code(&policy)?;
+        }
+        let ends = match &sent.expired_at {
+            Some(text) => end(text, now, &policy)?,
+            // The service keeps it for ever; the doors here do not.
+            None => latest(now, &policy),
+        };
+        let before = self.ledger.entry(tenant, &Mark::of(tenant, &sent.share_id)).await?;
+        if before.is_some_and(|entry| entry.ended.is_some()) {
+            return Err(Error::Invalid("A share of this shareId was ended. Ask generateShareId for a new one.".to_owned()));
+        }
+        let check = sent.extraction_code.map(|code| Ledger::check_of(&Secret::new(code))).transpose()?;
+        Ok(Entry {
+            id: sent.share_id,
+            task: sent.task_id,
+            project: Hostile::default(),
+            kind: sent.share_type,
+            findings: sent.vul_ids,
+            maker: by.clone(),
+            made: now,
+            ends: Some(ends),
+            needs_code: check.is_some(),
+            check,
+            most_views: policy.most_views,
+            views: 0,
+            last_opened: None,
+            hides_evidence: !policy.evidence,
+            note: Hostile::default(),
+            language: "en".to_owned(),
+            version: 1,
+            ended: None,
+            code_dead: false,
+            kept_days: policy.kept_days,
+        })
+    }
+
+    async fn changed(&self, ask: &Ask<'_>, body: &[u8]) -> Result<What, Error> {
+        known(body, &CHANGED_WITH)?;
+        let sent: UpdateShare = read(body).ok_or_else(|| unreadable("a change of a share"))?;
+        let (policy, now) = (self.policies.of(ask.tenant).await?, self.clock.now());
+        let id = ask.found.parameters.first().and_then(|id| id.parse::<ShareId>().ok()).ok_or(Error::NotFound)?;
+        let ends = match sent.expired_at {
+            Some(Some(text)) => Some(end(&text, now, &policy)?),
+            Some(None) => Some(latest(now, &policy)),
+            None => None,
+        };
+        let mark = Mark::of(ask.tenant, &id);
+        let code = match sent.extraction_code {
+            Some(Some(code)) => NewCode::Is(Ledger::check_of(&Secret::new(code))?),
+            Some(None) => {
+                needs_code(&policy)?;
+                let counts = self.ledger.entry(ask.tenant, &mark).await?.is_some_and(|entry| entry.most_views.is_some());
+                if counts {
+                    return Err(Error::Invalid("The views of this share are counted, so it needs an extractionCode.".to_owned()));
+                }
+                NewCode::None
+            }
+            None => NewCode::Same,
+        };
+        Ok(What::Changed { mark, ends, code })
+    }
+
+    /// Notes what the service has said yes to. The same call again notes it again, so a caller who is told of trouble repeats it.
+    pub(super) async fn note(&self, tenant: &TenantId, wish: &Wish) -> Result<(), Error> {
+        let by = &wish.by.name;
+        match &wish.what {
+            What::Made(entry) => {
+                if self.ledger.begin(tenant, entry).await? {
+                    self.tell(tenant, wish, "made", &Mark::of(tenant, &entry.id));
+                }
+            }
+            What::Changed { mark, ends, code } => {
+                let noted = |entry: &mut Entry| -> Result<(), Error> {
+                    change(entry, *ends, code);
+                    Ok(())
+                };
+                let changed = self.ledger.change(tenant, mark, noted).await?;
+                if changed.is_some() {
+                    self.tell(tenant, wish, if matches!(code, NewCode::Same) { "extended" } else { "new_code" }, mark);
+                }
+            }
+            What::Ended(marks) => {
+                for mark in marks {
+                    if let Some((true, _)) = self.ledger.end(tenant, mark, by).await? {
+                        self.tell(tenant, wish, "ended", mark);
+                    }
+                }
+            }
+            What::TasksEnded(tasks) => {
+                for mark in self.ledger.end_of_tasks(tenant, tasks, by).await? {
+                    self.tell(tenant, wish, "ended", &mark);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, tenant: &TenantId, wish: &Wish, what: &str, mark: &Mark) {
+        let event = Event::new(Deed::Share, &format!("{what} {}", mark.short()));
+        let (user, request_id) = (Some(wish.by.key.clone()), Some(wish.request_id.clone()));
+        self.audit.record(tenant, Event { user, request_id, ..event });
+    }
+}
+
+fn change(entry: &mut Entry, ends: Option<Timestamp>, code: &NewCode) {
+    if let Some(ends) = ends {
+        entry.version += u64::from(entry.ends.is_none_or(|before| ends < before));
+        entry.ends = Some(ends);
+    }
+    match code {
+        NewCode::Same => {}
+        NewCode::Is(check) => entry.renew_code(check.clone()),
+        NewCode::None => {
+            entry.needs_code = false;
+            entry.check = None;
+            entry.code_dead = false;
+            entry.version += 1;
+        }
+    }
+}
+
+fn maker(ask: &Ask<'_>) -> Maker {
+    match &ask.caller {
+        Caller::Person(user) => Maker { key: user.principal.key(), name: user.principal.name.clone() },
+        Caller::Key(key) => Maker { key: key.id.clone(), name: key.label.clone() },
+        // Of these nothing more is known; the service says whether it believes them.
+        Caller::Token(_) | Caller::Nobody => {
+            Maker { key: ask.name.as_deref().unwrap_or_default().to_owned(), name: "An access token".into() }
+        }
+    }
+}
+
+fn needs_code(policy: &SharePolicy) -> Result<(), Error> {
+    let words = match (policy.without_code, policy.most_views) {
+        (true, None) => return Ok(()),
+        (false, _) => "Your company allows no shares without an extractionCode.",
+        (true, Some(_)) => "Your company counts the views of shares, so each needs an extractionCode.",
+    };
+    Err(Error::Invalid(words.to_owned()))
+}
+
+fn end(text: &str, now: Timestamp, policy: &SharePolicy) -> Result<Timestamp, Error> {
+    let ends = Timestamp::parse_rfc3339(text)
+        .ok_or_else(|| Error::Invalid("expiredAt must be a time such as 2026-01-31T12:00:00Z.".to_owned()))?;
+    // The last day counts whole, as on the form.
+    if ends > latest(now, policy) {
+        let most = policy.most_days;
+        return Err(Error::Invalid(format!("expiredAt lies too far ahead: your company lets a share live {most} days at most.")));
+    }
+    Ok(ends)
+}
+
+fn latest(now: Timestamp, policy: &SharePolicy) -> Timestamp {
+    now.after(Duration::from_hours(24 * (u64::from(policy.most_days) + 1)))
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
+    serde_json::from_slice(body).ok()
+}
+
+fn unreadable(what: &str) -> Error {
+    Error::Invalid(format!("The body is not {what} as the interface describes it."))
+}
+
+/// Refuses restrictions that nobody would enforce.
+fn known(body: &[u8], names: &[&str]) -> Result<(), Error> {
+    let sent: Map<String, Value> = read(body).ok_or_else(|| Error::Invalid("The body is no JSON object.".to_owned()))?;
+    match sent.keys().find(|name| !names.contains(&name.as_str())) {
+        Some(name) => Err(Error::Invalid(format!(
+            "The field “{}” is not known here and would restrict nothing. Known are {}.",
+            Hostile::from(name.as_str()).short(60),
+            names.join(", ")
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The tasks a body to delete tasks names, in either form.
+fn tasks(body: &[u8]) -> Vec<TaskId> {
+    let sent: Map<String, Value> = read(body).unwrap_or_default();
+    let several = sent.get("taskIds").and_then(Value::as_array).into_iter().flatten();
+    several.chain(sent.get("taskId")).filter_map(|id| id.as_str()?.parse().ok()).collect()
+}

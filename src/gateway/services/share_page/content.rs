@@ -1,0 +1,76 @@
+//! What is behind a door: the share, its findings and chains, from the service with the recipient's code.
+
+use super::{Content, SharePages, Visit};
+use crate::contract::ids::VulId;
+use crate::gateway::domain::chain::Chain;
+use crate::gateway::domain::finding::{Finding, FindingRow};
+use crate::gateway::domain::share::{Opened, PublicShare};
+use crate::gateway::services::error::Error;
+
+impl SharePages {
+    pub(in crate::gateway) async fn content(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
+        let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
+        let opened = service.public_share(&call, &visit.place.spot.share, visit.code.as_ref()).await?;
+        let hides = visit.hides_evidence;
+        Ok(Content::of(opened).map(|share| {
+            let share = share.bounded();
+            if hides { share.without_evidence() } else { share }
+        }))
+    }
+
+    pub(in crate::gateway) async fn finding(&self, visit: &Visit, vul: &VulId) -> Result<Content<Finding>, Error> {
+        let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
+        let hides = visit.hides_evidence;
+        match service.public_finding(&call, &visit.place.spot.share, vul, visit.code.as_ref()).await? {
+            // The share may be there without this finding.
+            Opened::Gone => match self.content(visit).await? {
+                Content::Here(_) => Err(Error::NotFound),
+                Content::Over => Ok(Content::Over),
+            },
+            other => Ok(Content::of(other).map(|finding| if hides { finding.without_evidence() } else { finding })),
+        }
+    }
+
+    /// One finding with the chains of the share that lead to it.
+    pub(in crate::gateway) async fn finding_in_chains(
+        &self,
+        visit: &Visit,
+        vul: &VulId,
+    ) -> Result<Content<(Finding, Vec<Chain>)>, Error> {
+        let (finding, share) = futures_util::future::try_join(self.finding(visit, vul), self.content(visit)).await?;
+        Ok(match (finding, share) {
+            (Content::Here(finding), Content::Here(share)) => {
+                let chains = share.chains.into_iter().filter(|chain| chain.leads_to().any(|id| id == vul)).collect();
+                Content::Here((finding, chains))
+            }
+            _ => Content::Over,
+        })
+    }
+
+    /// One exploit chain of those the share shows, and the findings of the share it leads to.
+    pub(in crate::gateway) async fn chain(
+        &self,
+        visit: &Visit,
+        chain: &VulId,
+    ) -> Result<Content<(Chain, Vec<FindingRow>)>, Error> {
+        let share = match self.content(visit).await? {
+            Content::Here(share) => share,
+            Content::Over => return Ok(Content::Over),
+        };
+        if !share.chains.iter().any(|shown| shown.id == *chain) {
+            return Err(Error::NotFound);
+        }
+        let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
+        match service.public_chain(&call, &visit.place.spot.share, chain, visit.code.as_ref()).await? {
+            Opened::Open(chain) => {
+                let chain = if visit.hides_evidence { chain.without_evidence() } else { chain };
+                let ids: Vec<&VulId> = chain.leads_to().collect();
+                let findings = share.findings.into_iter().filter(|row| ids.contains(&&row.id)).collect();
+                Ok(Content::Here((chain, findings)))
+            }
+            // The share is there, so it is this chain that is not.
+            Opened::Gone => Err(Error::NotFound),
+            Opened::CodeNeeded | Opened::WrongCode => Ok(Content::Over),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Opening a door: with a typed code, or by a person's decision where a share needs none. A view is taken last, when nothing
+//! else can refuse any more.
+
+use std::time::Duration;
+
+use super::{Entrance, Place, SharePages};
+use crate::gateway::domain::extraction_code::readings;
+use crate::gateway::domain::share::Opened;
+use crate::gateway::domain::share_entry::{self, CodeCheck, Mark, Outcome, State};
+use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::ledger::{Admission, Inside, Ledger, Reached, Terms, Try, View};
+use crate::gateway::services::error::Error;
+use crate::gateway::upstream::{Kind, UpstreamError};
+use crate::platform::secret::Secret;
+
+/// What a code that may be right is at the service.
+enum Asked {
+    Right(Secret),
+    Wrong,
+    /// Known to the service no more.
+    Gone,
+    /// Others guess there, so it looks at nothing for so many seconds.
+    Slowed(u64),
+}
+
+impl SharePages {
+    /// Tries a typed code.
+    pub(in crate::gateway) async fn open_with_code(&self, place: &Place, typed: &str) -> Result<Entrance, Error> {
+        let codes = readings(typed);
+        if codes.is_empty() {
+            return Ok(Entrance::NoCode);
+        }
+        let policy = self.policies.of(&place.tenant).await?;
+        let mark = place.mark();
+        let entry = self.ledger.entry(&place.tenant, &mark).await?;
+        let version = entry.as_ref().map_or(0, |entry| entry.version);
+        let attempt = Try { tenant: &place.tenant, mark: &mark, version, network: &place.network };
+        let locked_for = match self.guard.admit(attempt, &policy).await? {
+            Admission::Look { locked_for } => locked_for,
+            Admission::Wait { seconds } => return Ok(Entrance::Wait(seconds)),
+        };
+        let candidate = candidate(entry.as_ref(), &codes);
+        if let (Some(entry), Some(codes)) = (&entry, candidate)
+            && let Some(entrance) = self.enter_with(place, (&mark, entry), &codes, &policy).await?
+        {
+            self.guard.clear(attempt).await?;
+            return Ok(entrance);
+        }
+        self.count_wrong(place, (attempt, entry.as_ref()), &policy).await?;
+        Ok(locked_for.map_or(Entrance::Refused, Entrance::Wait))
+    }
+
+    /// Lets somebody in whose code is right as far as it is known here; `None` when the service says that it is wrong.
+    async fn enter_with(
+        &self,
+        place: &Place,
+        (mark, entry): (&Mark, &share_entry::Entry),
+        codes: &[Secret],
+        policy: &SharePolicy,
+    ) -> Result<Option<Entrance>, Error> {
+        let state = entry.state(self.clock.now());
+        if state != State::Open && entry.check.is_some() {
+            self.log.note(place, mark, Outcome::TooLate);
+            return Ok(Some(Entrance::Over(state)));
+        }
+        match self.ask(place, codes).await? {
+            Asked::Right(code) => {
+                self.learn(place, (mark, entry), &code).await?;
+                self.enter(place, mark, Some(code), policy).await.map(Some)
+            }
+            // It was ended or changed past this portal.
+            Asked::Gone if entry.check.is_some() => {
+                self.log.note(place, mark, Outcome::TooLate);
+                Ok(Some(Entrance::Over(State::Ended)))
+            }
+            Asked::Slowed(seconds) => Ok(Some(Entrance::Wait(seconds))),
+            Asked::Wrong | Asked::Gone => Ok(None),
+        }
+    }
+
+    /// Asks the service. Its own slowing down is for whoever guesses there; here it is met by right codes only.
+    async fn ask(&self, place: &Place, codes: &[Secret]) -> Result<Asked, Error> {
+        let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
+        let mut asked = Asked::Gone;
+        for code in codes {
+            match service.public_share(&call, &place.spot.share, Some(code)).await {
+                Ok(Opened::Open(_)) => return Ok(Asked::Right(code.clone())),
+                Ok(Opened::CodeNeeded | Opened::WrongCode) => asked = Asked::Wrong,
+                Ok(Opened::Gone) => {}
+                Err(UpstreamError { kind: Kind::TooMany { retry_after }, .. }) => {
+                    return Ok(Asked::Slowed(retry_after.map_or(1, |wait| wait.as_secs().max(1))));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(asked)
+    }
+
+    /// Keeps what tells this code from wrong ones, where that is not known yet.
+    async fn learn(&self, place: &Place, (mark, entry): (&Mark, &share_entry::Entry), code: &Secret) -> Result<(), Error> {
+        if entry.check.is_some() {
+            return Ok(());
+        }
+        let check = Ledger::check_of(code)?;
+        let learn = |current: &mut share_entry::Entry| -> Result<(), Error> {
+            if current.version == entry.version {
+                current.check = Some(check.clone());
+            }
+            Ok(())
+        };
+        self.ledger.change(&place.tenant, mark, learn).await.map(drop)
+    }
+
+    /// Takes a view and gives the grant for it.
+    async fn enter(&self, place: &Place, mark: &Mark, code: Option<Secret>, policy: &SharePolicy) -> Result<Entrance, Error> {
+        let View::Taken(entry) = self.ledger.take_view(&place.tenant, mark).await? else {
+            self.log.note(place, mark, Outcome::TooLate);
+            let entry = self.ledger.entry(&place.tenant, mark).await?;
+            let state = entry.map_or(State::Ended, |entry| entry.state(self.clock.now()));
+            // Between two looks it can only have been opened again.
+            return Ok(Entrance::Over(if state == State::Open { State::UsedUp } else { state }));
+        };
+        let life = Duration::from_secs(60 * u64::from(policy.grant_minutes));
+        let inside = Inside { code, version: entry.version, terms: Terms::of(policy) };
+        let handle = self.grants.give(&place.tenant, mark, &inside, life).await?;
+        self.log.note(place, mark, Outcome::Opened);
+        Ok(Entrance::Granted(handle, life))
+    }
+
+    /// A wrong code, at a share that exists or not.
+    pub(super) async fn count_wrong(
+        &self,
+        place: &Place,
+        (attempt, entry): (Try<'_>, Option<&share_entry::Entry>),
+        policy: &SharePolicy,
+    ) -> Result<(), Error> {
+        let is_real = entry.is_some_and(|entry| entry.needs_code);
+        let reached = self.guard.wrong(attempt, is_real, policy).await?;
+        let Some(entry) = entry else { return Ok(()) };
+        match reached {
+            Some(Reached::Dead) if !entry.code_dead => {
+                self.kill(place, (attempt.mark, entry.version)).await?;
+                self.log.alarm(place, attempt.mark, Outcome::CodeDead);
+            }
+            Some(Reached::Locked) => self.log.alarm(place, attempt.mark, Outcome::Locked),
+            // Not even written down: strangers could make the log forget who really came.
+            _ if entry.code_dead => {}
+            _ => self.log.note(place, attempt.mark, Outcome::WrongCode),
+        }
+        Ok(())
+    }
+
+    /// The code that was guessed at opens nothing any more. The version stays: whoever is inside is no stranger, and counters
+    /// that began anew would tell that there is a share.
+    async fn kill(&self, place: &Place, (mark, version): (&Mark, u64)) -> Result<(), Error> {
+        let dead = |entry: &mut share_entry::Entry| -> Result<(), Error> {
+            entry.code_dead |= entry.version == version;
+            Ok(())
+        };
+        self.ledger.change(&place.tenant, mark, dead).await.map(drop)
+    }
+
+    /// Tries a share that was made without a code. No code is tested, so nothing is counted; a share whose views are counted
+    /// has a code.
+    pub(in crate::gateway) async fn open_without_code(&self, place: &Place) -> Result<Entrance, Error> {
+        let policy = self.policies.of(&place.tenant).await?;
+        let mark = place.mark();
+        let entry = self.ledger.entry(&place.tenant, &mark).await?;
+        let fits = |entry: &share_entry::Entry| {
+            !entry.needs_code && entry.most_views.is_none() && entry.state(self.clock.now()) == State::Open
+        };
+        if !policy.without_code || !entry.as_ref().is_some_and(fits) {
+            return Ok(Entrance::Refused);
+        }
+        let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
+        match service.public_share(&call, &place.spot.share, None).await? {
+            Opened::Open(_) => self.enter(place, &mark, None, &policy).await,
+            Opened::CodeNeeded | Opened::WrongCode | Opened::Gone => Ok(Entrance::Refused),
+        }
+    }
+}
+
+/// Which of the codes may be right. Where it is known which code is, only that one; `None` for wrong ones, for dead ones, and
+/// for shares that have none or are not there. All take the same time.
+pub(super) fn candidate(entry: Option<&share_entry::Entry>, codes: &[Secret]) -> Option<Vec<Secret>> {
+    let usable = entry.filter(|entry| entry.needs_code && !entry.code_dead);
+    let check = entry.and_then(|entry| entry.check.clone());
+    let none = CodeCheck::new([0; 16], &Secret::new(""));
+    let (known, check) = (check.is_some(), check.unwrap_or(none));
+    let fitting: Vec<Secret> = codes.iter().filter(|code| check.fits(code)).cloned().collect();
+    let candidates = if known { fitting } else { codes.to_vec() };
+    usable.filter(|_| !candidates.is_empty()).map(|_| candidates)
+}

@@ -1,0 +1,298 @@
+//! One share after it was made: how it stands, a later end, a new code, its end. A change closes the door first and tells the
+//! service then; the door opens again when the service has said yes, so an outage in the middle leaves it closed.
+
+use std::time::Duration;
+
+use super::making::{NewLink, Outcome, said_no};
+use super::{Days, Seen, Shares, WantedCode, code, days, end_of};
+use crate::contract::ids::ShareId;
+use crate::contract::shares::UpdateShare;
+use crate::gateway::domain::route_table::Subject;
+use crate::gateway::domain::share_entry::{Access, Entry, Mark, State};
+use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::ledger::Ledger;
+use crate::gateway::services::Actor;
+use crate::gateway::services::error::{Error, Kind};
+use crate::gateway::store::Key;
+
+/// A change that takes longer than this is given up on.
+const CHANGE_TAKES: Duration = Duration::from_mins(2);
+/// Pages of the service's list that are looked through for one share: 1,000 shares.
+const LOOKED_THROUGH: u32 = 5;
+/// Shares that are ended in one go at most: what two pages of a list show.
+pub(in crate::gateway) const MOST_ENDED: usize = 40;
+
+/// A share on its own page.
+pub(in crate::gateway) struct OneShare {
+    pub(in crate::gateway) seen: Seen,
+    pub(in crate::gateway) at_service: AtService,
+    /// Newest first.
+    pub(in crate::gateway) accesses: Vec<Access>,
+    pub(in crate::gateway) policy: SharePolicy,
+    pub(in crate::gateway) days: Days,
+    /// Makes the form for a new code work once.
+    pub(in crate::gateway) once: String,
+}
+
+/// Whether the scanning service has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum AtService {
+    Known,
+    Missing,
+    /// The service does not answer, or has more shares than are looked through.
+    Unknown,
+}
+
+/// How far an end got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Ended {
+    Everywhere,
+    /// Nothing opens it here any more, but the service could not be told.
+    HereOnly,
+}
+
+/// What became of ending several.
+pub(in crate::gateway) struct Sheet {
+    /// Each that was named, with what became of it; an entry only where whoever asked may see it.
+    pub(in crate::gateway) lines: Vec<(Mark, Option<Entry>, Result<Ended, NotEnded>)>,
+}
+
+/// Why one of several was not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum NotEnded {
+    /// Not there, or somebody else's.
+    NotFound,
+    /// It was over already.
+    WasOver,
+    /// Something went wrong; nothing was changed.
+    Failed,
+}
+
+impl Shares {
+    /// A share as its maker or an administrator sees it.
+    pub(in crate::gateway) async fn one(&self, actor: &Actor, mark: &Mark) -> Result<OneShare, Error> {
+        let entry = self.seen_by(actor, mark).await?;
+        let tenant = &actor.principal.tenant;
+        let policy = self.policies.of(tenant).await?;
+        let accesses = self.ledger.accesses(tenant, mark).await?;
+        Ok(OneShare {
+            at_service: self.at_service(actor, &entry.id).await?,
+            seen: self.look_at(actor, mark.clone(), entry).await?,
+            accesses,
+            policy,
+            days: days(self.clock.now(), &policy),
+            once: Self::form()?,
+        })
+    }
+
+    /// The page is worth showing without this, so trouble of the service is an answer.
+    async fn at_service(&self, actor: &Actor, id: &ShareId) -> Result<AtService, Error> {
+        let mut looked = 0;
+        for search in Self::pages(LOOKED_THROUGH) {
+            match self.search(actor, search).await {
+                Ok(found) if found.items.iter().any(|row| row.id == *id) => return Ok(AtService::Known),
+                Ok(found) => {
+                    looked += found.items.len() as u64;
+                    if found.items.is_empty() || looked >= found.total {
+                        return Ok(AtService::Missing);
+                    }
+                }
+                Err(Error::SignIn) => return Err(Error::SignIn),
+                Err(error) => {
+                    tracing::debug!(%error, "the service does not say whether it has a share");
+                    return Ok(AtService::Unknown);
+                }
+            }
+        }
+        Ok(AtService::Unknown)
+    }
+
+    /// Gives a share another last day.
+    pub(in crate::gateway) async fn extend(&self, actor: &Actor, mark: &Mark, last_day: &str) -> Result<(), Error> {
+        let policy = self.policies.of(&actor.principal.tenant).await?;
+        let ends = end_of(last_day, self.clock.now(), policy.most_days)?;
+        let work = async {
+            let entry = self.changeable(actor, mark).await?;
+            let change = UpdateShare { expired_at: Some(Some(ends.rfc3339())), extraction_code: None };
+            self.tell(actor, &entry.id, &change).await?;
+            let moved = |entry: &mut Entry| -> Result<(), Error> {
+                if entry.ends.is_none_or(|before| ends < before) {
+                    entry.version += 1;
+                }
+                entry.ends = Some(ends);
+                Ok(())
+            };
+            self.ledger.change(&actor.principal.tenant, mark, moved).await?.ok_or(Error::NotFound)?;
+            Ok(())
+        };
+        self.alone(actor, mark, work).await?;
+        self.note(actor, "extended", mark);
+        Ok(())
+    }
+
+    /// Gives a share a new code, at most one for each form; the one before opens nothing from the moment this begins. A lock-out
+    /// and the count of wrong codes go with the old one.
+    pub(in crate::gateway) async fn new_code(
+        &self,
+        actor: &Actor,
+        mark: &Mark,
+        wanted: &WantedCode,
+        once: &str,
+    ) -> Result<Outcome, Error> {
+        let policy = self.policies.of(&actor.principal.tenant).await?;
+        if matches!(wanted, WantedCode::None) {
+            return Err(Error::Invalid("Choose a new code, or let one be made.".to_owned()));
+        }
+        let code = code(wanted, &policy)?.ok_or_else(|| Error::Internal("no code was made".to_owned()))?;
+        let work = Box::pin(async {
+            let before = self.changeable(actor, mark).await?;
+            self.set_dead(actor, mark, true).await?;
+            let change = UpdateShare { expired_at: None, extraction_code: Some(Some(code.secret().expose().to_owned())) };
+            if let Err(error) = self.tell(actor, &before.id, &change).await {
+                // Where the service did nothing for sure, the code before is what it was.
+                if said_no(&error) {
+                    self.set_dead(actor, mark, before.code_dead).await?;
+                }
+                return Err(error);
+            }
+            let check = Ledger::check_of(code.secret())?;
+            let renewed = |entry: &mut Entry| -> Result<(), Error> {
+                entry.renew_code(check.clone());
+                Ok(())
+            };
+            let changed = self.ledger.change(&actor.principal.tenant, mark, renewed).await?.ok_or(Error::NotFound)?;
+            Ok(changed.1)
+        });
+        let Some(entry) = self.once(actor, once, Box::pin(self.alone(actor, mark, work))).await? else {
+            return Ok(Outcome::AlreadyMade);
+        };
+        self.note(actor, "new_code", mark);
+        let link = NewLink { id: entry.id, code: Some(code), ends: entry.ends, views: entry.most_views, mark: mark.clone() };
+        Ok(Outcome::New(link))
+    }
+
+    async fn set_dead(&self, actor: &Actor, mark: &Mark, dead: bool) -> Result<(), Error> {
+        let set = |entry: &mut Entry| -> Result<(), Error> {
+            entry.code_dead = dead;
+            Ok(())
+        };
+        self.ledger.change(&actor.principal.tenant, mark, set).await?.map(drop).ok_or(Error::NotFound)
+    }
+
+    /// The share, if it is this person's and can still be changed.
+    async fn changeable(&self, actor: &Actor, mark: &Mark) -> Result<Entry, Error> {
+        let entry = self.own(actor, mark).await?;
+        match entry.state(self.clock.now()) {
+            State::Open | State::CodeDead => Ok(entry),
+            State::UsedUp => Err(Error::Conflict("All views of this share are spent. Make a new share instead.".to_owned())),
+            State::Expired | State::Ended => Err(Error::Conflict("This share is over. Make a new one instead.".to_owned())),
+        }
+    }
+
+    async fn tell(&self, actor: &Actor, id: &ShareId, change: &UpdateShare) -> Result<(), Error> {
+        let told = self.credentials.changing(actor, Subject::BY_A_SHARE, |service, call| {
+            let (id, change) = (id.clone(), change.clone());
+            async move { service.update_share(&call, &id, &change).await }
+        });
+        told.await
+    }
+
+    /// Changes of one share come one after the other: of two new codes the one that is shown must be the one that opens.
+    async fn alone<T>(&self, actor: &Actor, mark: &Mark, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let key = Key::new(&actor.principal.tenant, "share-change", mark.as_str());
+        let Some(lease) = self.store.acquire(&key, CHANGE_TAKES).await? else {
+            return Err(Error::Conflict("This share is being changed at the same time. Load its page again.".to_owned()));
+        };
+        let done = work.await;
+        // One that is not given back runs out by itself.
+        let _ = self.store.release(&lease).await;
+        done
+    }
+
+    /// Ends a share for good: here first, then at the service. Done again, it tells the service again.
+    pub(in crate::gateway) async fn end(&self, actor: &Actor, mark: &Mark) -> Result<Ended, Error> {
+        let tenant = &actor.principal.tenant;
+        let Some(_) = self.ledger.entry(tenant, mark).await? else { return self.end_elsewhere(actor, mark).await };
+        self.seen_by(actor, mark).await?;
+        let (_, entry) = self.ledger.end(tenant, mark, &actor.principal.name).await?.ok_or(Error::NotFound)?;
+        let told = self.delete_there(actor, vec![entry.id]).await;
+        let ended = match told {
+            Ok(()) => Ended::Everywhere,
+            Err(error) => {
+                tracing::warn!(share = mark.short(), %error, "a share was ended here, but the service could not be told");
+                Ended::HereOnly
+            }
+        };
+        self.note(actor, if ended == Ended::Everywhere { "ended" } else { "ended_here" }, mark);
+        Ok(ended)
+    }
+
+    /// Ends a share that only the service knows; nobody knows whose it is, so administrators do.
+    async fn end_elsewhere(&self, actor: &Actor, mark: &Mark) -> Result<Ended, Error> {
+        if !actor.principal.is_administrator() {
+            return Err(Error::NotFound);
+        }
+        let (all, _) = self.elsewhere_all(actor).await?;
+        let (_, row) = all.into_iter().find(|(known, _)| known == mark).ok_or(Error::NotFound)?;
+        self.delete_there(actor, vec![row.id]).await?;
+        self.note(actor, "ended", mark);
+        Ok(Ended::Everywhere)
+    }
+
+    /// Tells the service that shares are over. One that it does not know is over.
+    pub(super) async fn delete_there(&self, actor: &Actor, ids: Vec<ShareId>) -> Result<(), Error> {
+        let told = self.credentials.changing(actor, Subject::BY_A_SHARE, |service, call| {
+            let ids = ids.clone();
+            async move { service.delete_shares(&call, ids).await }
+        });
+        match told.await {
+            Err(Error::Upstream(error)) if error.kind == Kind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Those of `marks` that could be ended now, for asking first.
+    pub(in crate::gateway) async fn endable(&self, actor: &Actor, marks: &[Mark]) -> Result<Vec<Seen>, Error> {
+        let mut seen = Vec::new();
+        for mark in several(marks)? {
+            match self.seen_by(actor, mark).await {
+                Ok(entry) if entry.ended.is_none() => seen.push(self.look_at(actor, mark.clone(), entry).await?),
+                Ok(_) | Err(Error::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Ends several, each for itself.
+    pub(in crate::gateway) async fn end_several(&self, actor: &Actor, marks: &[Mark]) -> Result<Sheet, Error> {
+        let mut lines = Vec::new();
+        for mark in several(marks)? {
+            let (entry, outcome) = match self.seen_by(actor, mark).await {
+                Ok(entry) if entry.ended.is_some() => (Some(entry), Err(NotEnded::WasOver)),
+                Ok(entry) => {
+                    let ended = self.end(actor, mark).await.map_err(|error| {
+                        tracing::warn!(share = mark.short(), %error, "one of several shares was not ended");
+                        NotEnded::Failed
+                    });
+                    (Some(entry), ended)
+                }
+                Err(Error::NotFound) => (None, Err(NotEnded::NotFound)),
+                Err(error) => {
+                    tracing::warn!(share = mark.short(), %error, "one of several shares was not ended");
+                    (None, Err(NotEnded::Failed))
+                }
+            };
+            lines.push((mark.clone(), entry, outcome));
+        }
+        Ok(Sheet { lines })
+    }
+}
+
+fn several(marks: &[Mark]) -> Result<&[Mark], Error> {
+    match marks.len() {
+        0 => Err(Error::Invalid("Choose at least one share.".to_owned())),
+        1..=MOST_ENDED => Ok(marks),
+        _ => Err(Error::Invalid(format!("At most {MOST_ENDED} shares are ended at once."))),
+    }
+}

@@ -1,0 +1,272 @@
+//! A new share: what the form needs to know, and making it.
+
+use super::{Days, Shares, code, days, end_of};
+use crate::contract::ids::{ShareId, TaskId, VulId};
+use crate::contract::reports::ReportLanguage;
+use crate::contract::shares::{CreateShare, ShareType};
+use crate::gateway::domain::extraction_code::Code;
+use crate::gateway::domain::finding::FindingRow;
+use crate::gateway::domain::route_table::Subject;
+use crate::gateway::domain::share_entry::{Entry, Maker, Mark};
+use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::domain::task::{Counts, Task};
+use crate::gateway::ledger::Ledger;
+use crate::gateway::services::Actor;
+use crate::gateway::services::error::{Error, Kind};
+use crate::platform::clock::Timestamp;
+use crate::platform::hostile::Hostile;
+
+/// Findings that are chosen for one share at most: as many as a page of a list shows twice over.
+const MOST_FINDINGS: usize = 100;
+/// Views that can be counted at most.
+pub(in crate::gateway) const MOST_VIEWS: u32 = 1000;
+/// Characters of a note at most.
+pub(in crate::gateway) const LONGEST_NOTE: usize = 500;
+/// Findings that are asked for at once.
+const AT_ONCE: usize = 8;
+
+/// What a new share can be of, for its form.
+pub(in crate::gateway) struct Offer {
+    pub(in crate::gateway) task: Task,
+    pub(in crate::gateway) counts: Counts,
+    /// Those that were chosen; none: everything.
+    pub(in crate::gateway) findings: Vec<FindingRow>,
+    /// Recipients can download the report only with an active server key.
+    pub(in crate::gateway) has_key: bool,
+    pub(in crate::gateway) policy: SharePolicy,
+    pub(in crate::gateway) days: Days,
+    /// Makes the form work once.
+    pub(in crate::gateway) once: String,
+}
+
+/// What somebody wants to share.
+pub(in crate::gateway) struct NewShare {
+    pub(in crate::gateway) task: TaskId,
+    /// None: all findings and the report.
+    pub(in crate::gateway) findings: Vec<VulId>,
+    pub(in crate::gateway) code: WantedCode,
+    /// `YYYY-MM-DD` in UTC; the share ends with that day.
+    pub(in crate::gateway) last_day: String,
+    /// As it was typed; empty: as often as anybody likes.
+    pub(in crate::gateway) views: String,
+    pub(in crate::gateway) hides_evidence: bool,
+    pub(in crate::gateway) note: Hostile,
+    /// Of the report.
+    pub(in crate::gateway) language: ReportLanguage,
+    /// From [`Offer::once`].
+    pub(in crate::gateway) once: String,
+}
+
+/// Which code a share gets.
+pub(in crate::gateway) enum WantedCode {
+    Made,
+    Chosen(String),
+    None,
+}
+
+/// Outcome of making a share.
+pub(in crate::gateway) enum Outcome {
+    New(NewLink),
+    /// The form was sent before. Nothing was made now.
+    AlreadyMade,
+}
+
+/// A share that was just made; the only time its code is known here.
+pub(in crate::gateway) struct NewLink {
+    pub(in crate::gateway) id: ShareId,
+    pub(in crate::gateway) code: Option<Code>,
+    pub(in crate::gateway) ends: Option<Timestamp>,
+    pub(in crate::gateway) views: Option<u32>,
+    pub(in crate::gateway) mark: Mark,
+}
+
+/// What was understood of [`NewShare`].
+struct Understood {
+    code: Option<Code>,
+    ends: Timestamp,
+    views: Option<u32>,
+}
+
+impl Shares {
+    /// What a share of this task, or of these of its findings, could be.
+    pub(in crate::gateway) async fn offer(&self, actor: &Actor, task: &TaskId, findings: &[VulId]) -> Result<Offer, Error> {
+        bounded(findings)?;
+        let tenant = &actor.principal.tenant;
+        let (task, rows) = futures_util::future::try_join(self.task(actor, task), self.rows(actor, task, findings)).await?;
+        let policy = self.policies.of(tenant).await?;
+        Ok(Offer {
+            counts: task.counts.unwrap_or_default(),
+            task,
+            findings: rows,
+            has_key: !self.vault.active(tenant).await?.is_empty(),
+            policy,
+            days: days(self.clock.now(), &policy),
+            once: Self::form()?,
+        })
+    }
+
+    pub(super) async fn task(&self, actor: &Actor, id: &TaskId) -> Result<Task, Error> {
+        let ask = self.credentials.with_user(actor, |service, call| {
+            let id = id.clone();
+            async move { service.task(&call, &id).await }
+        });
+        ask.await
+    }
+
+    /// The chosen findings of a task, in the order they were chosen.
+    pub(super) async fn rows(&self, actor: &Actor, task: &TaskId, findings: &[VulId]) -> Result<Vec<FindingRow>, Error> {
+        let mut rows = Vec::new();
+        for some in findings.chunks(AT_ONCE) {
+            let asked = some.iter().map(|vul| {
+                self.credentials.with_user(actor, move |service, call| {
+                    let (task, vul) = (task.clone(), vul.clone());
+                    async move { service.result(&call, &task, &vul).await }
+                })
+            });
+            let found = futures_util::future::try_join_all(asked).await?;
+            rows.extend(found.into_iter().map(|finding| finding.row));
+        }
+        Ok(rows)
+    }
+
+    /// Makes a share, at most one for each form.
+    pub(in crate::gateway) async fn create(&self, actor: &Actor, wanted: &NewShare) -> Result<Outcome, Error> {
+        let policy = self.policies.of(&actor.principal.tenant).await?;
+        let understood = self.understood(wanted, &policy)?;
+        let made = self.once(actor, &wanted.once, self.make(actor, wanted, &understood, &policy)).await?;
+        let Some(entry) = made else { return Ok(Outcome::AlreadyMade) };
+        let mark = Mark::of(&actor.principal.tenant, &entry.id);
+        self.note(actor, "made", &mark);
+        let Understood { code, .. } = understood;
+        Ok(Outcome::New(NewLink { id: entry.id, code, ends: entry.ends, views: entry.most_views, mark }))
+    }
+
+    fn understood(&self, wanted: &NewShare, policy: &SharePolicy) -> Result<Understood, Error> {
+        bounded(&wanted.findings)?;
+        let ends = end_of(&wanted.last_day, self.clock.now(), policy.most_days)?;
+        let code = code(&wanted.code, policy)?;
+        let views = views(&wanted.views, policy)?;
+        if code.is_none() && views.is_some() {
+            let words = "Without a code nothing tells a person from a program that follows links, so views cannot be counted. Take \
+a code, or leave the number of views empty.";
+            return Err(Error::Invalid(words.to_owned()));
+        }
+        if wanted.note.raw().chars().count() > LONGEST_NOTE {
+            return Err(Error::Invalid(format!("A note has at most {LONGEST_NOTE} characters.")));
+        }
+        Ok(Understood { code, ends, views })
+    }
+
+    async fn make(
+        &self,
+        actor: &Actor,
+        wanted: &NewShare,
+        understood: &Understood,
+        policy: &SharePolicy,
+    ) -> Result<Entry, Error> {
+        let task = self.task(actor, &wanted.task).await?;
+        let id = self.credentials.with_user(actor, |service, call| async move { service.generate_share_id(&call).await }).await?;
+        let share = CreateShare {
+            share_id: id,
+            task_id: wanted.task.clone(),
+            share_type: if wanted.findings.is_empty() { ShareType::Report } else { ShareType::Vul },
+            vul_ids: wanted.findings.clone(),
+            extraction_code: understood.code.as_ref().map(|code| code.secret().expose().to_owned()),
+            expired_at: Some(understood.ends.rfc3339()),
+        };
+        let entry = self.entry(actor, (wanted, &task), (&share, understood), policy)?;
+        let (tenant, mark) = (&actor.principal.tenant, Mark::of(&actor.principal.tenant, &entry.id));
+        // Known here before it is there: a share that the service has and nobody here knows of would never open, nor end.
+        if !self.ledger.begin(tenant, &entry).await? {
+            return Err(Error::Unusable("The scanning service gave the same name to two shares. Try again."));
+        }
+        let made = self
+            .credentials
+            .changing(actor, Subject::BY_A_SHARE, |service, call| {
+                let share = share.clone();
+                async move { service.create_share(&call, &share).await }
+            })
+            .await;
+        match made {
+            Ok(_) => Ok(entry),
+            Err(error) => {
+                self.unmake(actor, &mark, &entry, &error).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes a share back of which the service said no. Where it said nothing, the share may be there all the same: then it is
+    /// ended, for nobody was told its code.
+    async fn unmake(&self, actor: &Actor, mark: &Mark, entry: &Entry, error: &Error) -> Result<(), Error> {
+        let tenant = &actor.principal.tenant;
+        if said_no(error) {
+            return Ok(self.ledger.forget(tenant, mark).await?);
+        }
+        self.ledger.end(tenant, mark, &actor.principal.name).await?;
+        if let Err(error) = self.delete_there(actor, vec![entry.id.clone()]).await {
+            tracing::warn!(share = mark.short(), %error, "a share that was perhaps made could not be deleted at the service");
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &self,
+        actor: &Actor,
+        (wanted, task): (&NewShare, &Task),
+        (share, understood): (&CreateShare, &Understood),
+        policy: &SharePolicy,
+    ) -> Result<Entry, Error> {
+        let principal = &actor.principal;
+        Ok(Entry {
+            id: share.share_id.clone(),
+            task: wanted.task.clone(),
+            project: task.project.clone(),
+            kind: share.share_type,
+            findings: share.vul_ids.clone(),
+            maker: Maker { key: principal.key(), name: principal.name.clone() },
+            made: self.clock.now(),
+            ends: Some(understood.ends),
+            needs_code: share.extraction_code.is_some(),
+            check: understood.code.as_ref().map(|code| Ledger::check_of(code.secret())).transpose()?,
+            most_views: understood.views,
+            views: 0,
+            last_opened: None,
+            hides_evidence: wanted.hides_evidence || !policy.evidence,
+            note: Hostile::new(wanted.note.raw().trim()),
+            language: wanted.language.as_str().to_owned(),
+            version: 1,
+            ended: None,
+            code_dead: false,
+            kept_days: policy.kept_days,
+        })
+    }
+}
+
+/// Whether the service refused, so that it surely did nothing.
+pub(super) const fn said_no(error: &Error) -> bool {
+    match error {
+        Error::Upstream(error) => !matches!(error.kind, Kind::Timeout | Kind::Unavailable | Kind::Garbage),
+        Error::NotFound | Error::Invalid(_) | Error::Conflict(_) | Error::SignIn | Error::Unusable(_) => true,
+        _ => false,
+    }
+}
+
+fn bounded(findings: &[VulId]) -> Result<(), Error> {
+    if findings.len() > MOST_FINDINGS {
+        let words = format!("A share shows at most {MOST_FINDINGS} chosen findings. Choose fewer, or share all of the task.");
+        return Err(Error::Invalid(words));
+    }
+    Ok(())
+}
+
+/// How often a share may open: as typed, within what the company allows.
+pub(super) fn views(typed: &str, policy: &SharePolicy) -> Result<Option<u32>, Error> {
+    let most = policy.most_views.unwrap_or(MOST_VIEWS);
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Ok(policy.most_views);
+    }
+    let number = typed.parse().ok().filter(|number| (1..=most).contains(number));
+    number.map(Some).ok_or_else(|| Error::Invalid(format!("A share can open 1 to {most} times.")))
+}

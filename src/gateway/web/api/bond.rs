@@ -1,0 +1,78 @@
+//! What a call hangs on while it goes on: the session or the API key it was taken with. When that ends, what still streams is cut
+//! off, so that nobody takes half an answer for one and nothing is kept of half an upload.
+
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::LocalBoxStream;
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
+
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::services::api_keys::ApiKeys;
+use crate::gateway::session::{Seen, until};
+use crate::platform::secret::Secret;
+
+/// Words for a program whose key ended.
+const KEY_ENDED: &str = "The API key of this call has expired or was revoked.";
+
+/// See above.
+pub(super) enum Bond {
+    Session(Seen),
+    Key {
+        keys: ApiKeys,
+        tenant: TenantId,
+        /// The one that came with the call: others of the same key may go on.
+        text: Secret,
+    },
+    /// Nobody, or an access token, of which only the service knows when it ends.
+    Nothing,
+}
+
+impl Bond {
+    /// The session, where it is one.
+    pub(super) const fn seen(&self) -> Option<&Seen> {
+        match self {
+            Self::Session(seen) => Some(seen),
+            Self::Key { .. } | Self::Nothing => None,
+        }
+    }
+
+    /// Resolves with one sentence for the caller when it ends; `None` when nobody knows an end of it.
+    pub(super) fn end(&self) -> Option<LocalBoxFuture<'static, &'static str>> {
+        match self {
+            Self::Session(seen) => {
+                let tether = seen.tether()?;
+                let ended = async move {
+                    let ending = tether.ended().await;
+                    tether.cut(ending);
+                    ending.words()
+                };
+                Some(ended.boxed_local())
+            }
+            Self::Key { keys, tenant, text } => {
+                let (keys, tenant, text) = (keys.clone(), tenant.clone(), text.clone());
+                let ended = async move {
+                    keys.ended(&tenant, &text).await;
+                    metrics::counter!("cardea_stream_closed_total", "reason" => "api_key").increment(1);
+                    tracing::info!("a call was cut off with its API key");
+                    KEY_ENDED
+                };
+                Some(ended.boxed_local())
+            }
+            Self::Nothing => None,
+        }
+    }
+
+    /// `stream` until it ends; then `last` is the end of the stream.
+    pub(super) fn hold<S>(
+        &self,
+        stream: S,
+        last: impl FnOnce(&'static str) -> S::Item + 'static,
+    ) -> LocalBoxStream<'static, S::Item>
+    where
+        S: Stream + 'static,
+    {
+        match self.end() {
+            Some(ended) => until(stream, ended, last).boxed_local(),
+            None => stream.boxed_local(),
+        }
+    }
+}

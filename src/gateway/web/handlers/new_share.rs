@@ -1,0 +1,220 @@
+//! A new share: the form, what recipients would see, and the page that shows link and code once.
+
+use actix_web::http::StatusCode;
+use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
+use url::form_urlencoded;
+
+use crate::contract::ids::{TaskId, VulId};
+use crate::contract::reports::ReportLanguage;
+use crate::gateway::services::error::Error;
+use crate::gateway::services::shares::{Chosen, NewShare, Offer, Outcome, Terms, WantedCode};
+use crate::gateway::services::{Actor, Services};
+use crate::gateway::web::error::WebError;
+use crate::gateway::web::extract::{Form, Path, SignedIn};
+use crate::gateway::web::page::Page;
+use crate::gateway::web::urls;
+use crate::gateway::web::views::new_share::{Choices, NewPage};
+use crate::gateway::web::views::share_made::{AlreadyMade, Created};
+use crate::gateway::web::views::share_preview;
+use crate::platform::hostile::Hostile;
+
+/// A form or the query of an address, as far as it is filled in.
+struct Filled {
+    task: TaskId,
+    /// All that were chosen on the way here.
+    findings: Vec<VulId>,
+    choices: Choices,
+    own_code: String,
+    once: String,
+    hides: bool,
+    /// It comes from a list in which findings can be chosen.
+    chooses: bool,
+}
+
+const NONE_CHOSEN: &str = "No finding was chosen. You can share all of the task here, or go back and choose some.";
+
+impl Filled {
+    /// Findings come once for each that was chosen.
+    fn read(fields: impl IntoIterator<Item = (String, String)>) -> Result<Self, WebError> {
+        let mut task = None;
+        let mut filled = Self {
+            task: "none".parse().map_err(|_| WebError::not_found())?,
+            findings: Vec::new(),
+            choices: Choices {
+                what: String::new(),
+                code: "made".to_owned(),
+                last_day: String::new(),
+                views: String::new(),
+                hides_evidence: false,
+                note: String::new(),
+                language: ReportLanguage::English,
+            },
+            own_code: String::new(),
+            once: String::new(),
+            hides: false,
+            chooses: false,
+        };
+        for (name, value) in fields {
+            match name.as_str() {
+                "task" => task = urls::read(&value).parse().ok(),
+                "vul" => {
+                    let vul = urls::read(&value).parse().map_err(|_| WebError::not_found())?;
+                    if !filled.findings.contains(&vul) {
+                        filled.findings.push(vul);
+                    }
+                }
+                "what" => filled.choices.what = value,
+                "code" => filled.choices.code = value,
+                "own_code" => filled.own_code = value,
+                "last_day" => filled.choices.last_day = value,
+                "views" => filled.choices.views = value,
+                "hide" => filled.choices.hides_evidence = !value.is_empty(),
+                "note" => filled.choices.note = value,
+                "language" => filled.choices.language = ReportLanguage::read(Some(&value)),
+                "once" => filled.once = value,
+                "chosen" => filled.chooses = true,
+                _ => {}
+            }
+        }
+        filled.task = task.ok_or_else(WebError::not_found)?;
+        filled.hides = filled.choices.hides_evidence;
+        Ok(filled)
+    }
+
+    fn of_query(request: &HttpRequest) -> Result<Self, WebError> {
+        Self::read(form_urlencoded::parse(request.query_string().as_bytes()).into_owned())
+    }
+
+    /// Those that are to be shared; none for everything. `Err` where nothing was chosen.
+    fn chosen(&self) -> Result<Vec<VulId>, Error> {
+        match self.choices.what.as_str() {
+            "report" => Ok(Vec::new()),
+            "findings" if !self.findings.is_empty() => Ok(self.findings.clone()),
+            _ => Err(Error::Invalid("Choose what to share.".to_owned())),
+        }
+    }
+
+    fn preview(&self) -> Chosen {
+        let findings = if self.choices.what == "report" { Vec::new() } else { self.findings.clone() };
+        Chosen { task: self.task.clone(), findings, hides_evidence: self.hides }
+    }
+
+    async fn terms(&self, services: &Services, actor: &Actor) -> Result<Terms, Error> {
+        let Choices { last_day, views, .. } = &self.choices;
+        services.shares.terms(actor, last_day, views, self.note()).await
+    }
+
+    fn note(&self) -> Hostile {
+        Hostile::new(self.choices.note.replace("\r\n", "\n"))
+    }
+
+    fn wanted(&self) -> Result<NewShare, Error> {
+        Ok(NewShare {
+            task: self.task.clone(),
+            findings: self.chosen()?,
+            code: match self.choices.code.as_str() {
+                "none" => WantedCode::None,
+                "own" => WantedCode::Chosen(self.own_code.clone()),
+                _ => WantedCode::Made,
+            },
+            last_day: self.choices.last_day.clone(),
+            views: self.choices.views.clone(),
+            hides_evidence: self.hides,
+            note: self.note(),
+            language: self.choices.language,
+            once: self.once.clone(),
+        })
+    }
+}
+
+pub(in crate::gateway) async fn show(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    request: HttpRequest,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let filled = Filled::of_query(&request)?;
+    let offer = services.shares.offer(&actor, &filled.task, &filled.findings).await?;
+    let choices = Choices::usual(&offer);
+    let problem = if filled.chooses && filled.findings.is_empty() { NONE_CHOSEN } else { "" };
+    page.show(&NewPage::new(&page, &offer, choices, problem.to_owned()))
+}
+
+/// The answer to the form itself shows link and code: nothing keeps them, and loading it again makes no second share.
+pub(in crate::gateway) async fn create(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    services: Data<Services>,
+    Form(fields): Form<Vec<(String, String)>>,
+) -> Result<HttpResponse, WebError> {
+    let filled = Filled::read(fields)?;
+    let made = async {
+        let wanted = filled.wanted()?;
+        Ok((services.shares.create(&actor, &wanted).await?, wanted))
+    };
+    match made.await {
+        Ok((Outcome::New(link), _)) => page.show(&Created::new(&page, &link)),
+        Ok((Outcome::AlreadyMade, wanted)) => page.show(&AlreadyMade::new(&page, &wanted.task, &wanted.findings)),
+        Err(Error::Invalid(words)) => again(&page, &services, &actor, filled, words).await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The form once more with what is to be changed; a chosen code is not sent back.
+async fn again(page: &Page, services: &Services, actor: &Actor, filled: Filled, words: String) -> Result<HttpResponse, WebError> {
+    let offer: Offer = services.shares.offer(actor, &filled.task, &filled.findings).await?;
+    page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &NewPage::new(page, &offer, filled.choices, words))
+}
+
+/// What recipients would see, from an address: nothing that is typed into the form stands in one.
+pub(in crate::gateway) async fn preview(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    request: HttpRequest,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    previewed(&page, &services, &actor, &Filled::of_query(&request)?).await
+}
+
+/// The same with all that the form holds now.
+pub(in crate::gateway) async fn preview_form(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    services: Data<Services>,
+    Form(fields): Form<Vec<(String, String)>>,
+) -> Result<HttpResponse, WebError> {
+    previewed(&page, &services, &actor, &Filled::read(fields)?).await
+}
+
+async fn previewed(page: &Page, services: &Services, actor: &Actor, filled: &Filled) -> Result<HttpResponse, WebError> {
+    let (chosen, terms) = (filled.preview(), filled.terms(services, actor).await?);
+    let share = services.shares.preview(actor, &chosen).await?;
+    page.show(&share_preview::view(page, (&chosen, &terms), &share))
+}
+
+pub(in crate::gateway) async fn preview_finding(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    Path(vul): Path<VulId>,
+    request: HttpRequest,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let filled = Filled::of_query(&request)?;
+    let (chosen, terms) = (filled.preview(), filled.terms(&services, &actor).await?);
+    let (finding, chains) = services.shares.preview_finding(&actor, &chosen, &vul).await?;
+    page.show(&share_preview::finding(&page, (&chosen, &terms), (&finding, &chains)))
+}
+
+pub(in crate::gateway) async fn preview_chain(
+    page: Page,
+    SignedIn(actor): SignedIn,
+    Path(chain): Path<VulId>,
+    request: HttpRequest,
+    services: Data<Services>,
+) -> Result<HttpResponse, WebError> {
+    let filled = Filled::of_query(&request)?;
+    let (chosen, terms) = (filled.preview(), filled.terms(&services, &actor).await?);
+    let shown = services.shares.preview_chain(&actor, &chosen, &chain).await?;
+    page.show(&share_preview::chain(&page, (&chosen, &terms), &shown))
+}

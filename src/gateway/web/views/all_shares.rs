@@ -1,0 +1,179 @@
+//! All shares of a company as its administrators see them. A share is named by its short id, which opens nothing.
+
+use askama::Template;
+
+use super::admin::Tabs;
+use super::layout::Chrome;
+use super::pager::{Extent, Pager};
+use super::words::{Badge, When, count};
+use crate::contract::shares::ShareType;
+use crate::gateway::domain::share_breach::Breach;
+use crate::gateway::domain::share_entry::State;
+use crate::gateway::services::all_shares::{Filter, Found, Listed, Maker, PAGE_SIZE};
+use crate::gateway::web::urls;
+
+#[derive(Template)]
+#[template(path = "admin/shares.html")]
+pub(in crate::gateway) struct List {
+    chrome: Chrome,
+    tabs: Tabs,
+    rows: Vec<Row>,
+    makers: Vec<MakerView>,
+    choices: Vec<Choice>,
+    is_filtered: bool,
+    breaching: u64,
+    breaches: String,
+    pager: Pager,
+    every: &'static str,
+}
+
+struct Row {
+    short: String,
+    project: String,
+    what: String,
+    maker: String,
+    state: Badge,
+    breaches: Vec<&'static str>,
+    made: When,
+    ends: When,
+    has_end: bool,
+    views: String,
+    opened: Option<When>,
+}
+
+struct MakerView {
+    key: String,
+    name: String,
+    living: String,
+    is_chosen: bool,
+    /// Where their shares are ended; none when there is none to end.
+    end: Option<String>,
+}
+
+struct Choice {
+    name: &'static str,
+    word: &'static str,
+    is_chosen: bool,
+}
+
+impl List {
+    /// `page` counts from 1.
+    pub(in crate::gateway) fn new(chrome: Chrome, found: &Found, filter: &Filter, page: u32) -> Self {
+        let query = query(filter);
+        let extent = Extent { total: found.total, complete: true, page, size: PAGE_SIZE };
+        let everything = !filter.breaching && !filter.living;
+        Self {
+            chrome,
+            tabs: Tabs::at(urls::ALL_SHARES),
+            rows: found.shares.iter().map(Row::of).collect(),
+            makers: found.makers.iter().map(|maker| MakerView::of(maker, filter)).collect(),
+            choices: vec![
+                Choice { name: "all", word: "Every share", is_chosen: everything },
+                Choice { name: "living", word: "Those that are not over", is_chosen: filter.living },
+                Choice { name: "breaches", word: "Those the policy does not allow", is_chosen: filter.breaching },
+            ],
+            is_filtered: *filter != Filter::default(),
+            breaching: found.breaching,
+            breaches: urls::all_shares("show=breaches", 1),
+            pager: Pager::new(extent, "share", "shares", |page| urls::all_shares(&query, page)),
+            every: urls::ALL_SHARES,
+        }
+    }
+}
+
+fn query(filter: &Filter) -> String {
+    let show = match (filter.breaching, filter.living) {
+        (true, _) => "show=breaches".to_owned(),
+        (false, true) => "show=living".to_owned(),
+        (false, false) => String::new(),
+    };
+    let maker = filter.maker.as_ref().map(|maker| urls::pair("maker", maker)).unwrap_or_default();
+    [show, maker].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&")
+}
+
+impl Row {
+    fn of(listed: &Listed) -> Self {
+        let entry = &listed.entry;
+        let (kind, word) = match (listed.state, listed.locked) {
+            (State::Open, true) => ("other", "Locked for now"),
+            (State::Open, false) => ("running", "Open"),
+            (State::CodeDead, _) => ("failed", "Code dead"),
+            (State::UsedUp, _) => ("created", "Used up"),
+            (State::Expired, _) => ("created", "Expired"),
+            (State::Ended, _) => ("created", "Ended"),
+        };
+        let views = match entry.most_views {
+            Some(most) => format!("{} of {most}", entry.views),
+            None => entry.views.to_string(),
+        };
+        Self {
+            short: listed.mark.short().to_owned(),
+            project: entry.project.short(80),
+            what: match entry.kind {
+                ShareType::Vul => count(entry.findings.len() as u64, "finding", "findings"),
+                ShareType::Report => "Report".to_owned(),
+            },
+            maker: entry.maker.name.short(60),
+            state: Badge { kind, word: word.to_owned() },
+            breaches: listed.breaches.iter().map(|breach| words(*breach)).collect(),
+            made: When::of(Some(entry.made)),
+            ends: When::of(entry.ends),
+            has_end: entry.ends.is_some(),
+            views,
+            opened: entry.last_opened.map(|at| When::of(Some(at))),
+        }
+    }
+}
+
+const fn words(breach: Breach) -> &'static str {
+    match breach {
+        Breach::NoCode => "needs no code",
+        Breach::NoEnd => "never ends",
+        Breach::TooLong => "ends too late",
+        Breach::TooOften => "opens too often",
+        Breach::ShowsEvidence => "shows evidence",
+    }
+}
+
+impl MakerView {
+    fn of(maker: &Maker, filter: &Filter) -> Self {
+        Self {
+            key: maker.key.clone(),
+            name: name(maker),
+            living: count(maker.living, "share is not over", "shares are not over"),
+            is_chosen: filter.maker.as_ref() == Some(&maker.key),
+            end: (maker.living > 0).then(|| urls::all_shares_end(&maker.key)),
+        }
+    }
+}
+
+fn name(maker: &Maker) -> String {
+    if maker.name.is_empty() { "Without a name".to_owned() } else { maker.name.short(80) }
+}
+
+/// Asks before all shares of somebody end.
+#[derive(Template)]
+#[template(path = "admin/shares_end.html")]
+pub(in crate::gateway) struct AskEnd {
+    chrome: Chrome,
+    name: String,
+    key: String,
+    living: u64,
+    shares: String,
+    action: &'static str,
+    list: &'static str,
+}
+
+impl AskEnd {
+    pub(in crate::gateway) fn new(chrome: Chrome, maker: &Maker) -> Self {
+        Self {
+            chrome,
+            name: name(maker),
+            key: maker.key.clone(),
+            living: maker.living,
+            shares: count(maker.living, "share", "shares"),
+            action: urls::ALL_SHARES_END,
+            list: urls::ALL_SHARES,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The form of a new share.
+
+use askama::Template;
+
+use super::layout::Chrome;
+use super::share_page::{CountView, counts};
+use super::words::{Badge, SeverityView, count};
+use crate::contract::reports::ReportLanguage;
+use crate::gateway::domain::extraction_code::SHORTEST;
+use crate::gateway::domain::finding::FindingRow;
+use crate::gateway::services::shares::{LONGEST_NOTE, MOST_VIEWS, Offer};
+use crate::gateway::web::page::Page;
+use crate::gateway::web::urls;
+
+/// What was chosen in the form. A chosen code is never sent back.
+#[derive(Clone)]
+pub(in crate::gateway) struct Choices {
+    /// `findings` or `report`.
+    pub(in crate::gateway) what: String,
+    /// `made`, `own` or `none`.
+    pub(in crate::gateway) code: String,
+    pub(in crate::gateway) last_day: String,
+    pub(in crate::gateway) views: String,
+    pub(in crate::gateway) hides_evidence: bool,
+    pub(in crate::gateway) note: String,
+    pub(in crate::gateway) language: ReportLanguage,
+}
+
+impl Choices {
+    pub(in crate::gateway) fn usual(offer: &Offer) -> Self {
+        Self {
+            what: if offer.findings.is_empty() { "report" } else { "findings" }.to_owned(),
+            code: "made".to_owned(),
+            last_day: offer.days.usual.clone(),
+            views: String::new(),
+            hides_evidence: !offer.policy.evidence,
+            note: String::new(),
+            language: ReportLanguage::English,
+        }
+    }
+}
+
+/// A new share.
+#[derive(Template)]
+#[template(path = "shares/new.html")]
+pub(in crate::gateway) struct NewPage {
+    chrome: Chrome,
+    problem: String,
+    choices: Choices,
+    task: String,
+    task_href: String,
+    project: String,
+    status: Badge,
+    total: String,
+    counts: Vec<CountView>,
+    findings: Vec<FindingChoice>,
+    chosen: String,
+    has_key: bool,
+    is_administrator: bool,
+    first_day: String,
+    last_day: String,
+    once: String,
+    shortest: usize,
+    most_days: u32,
+    most_views: u32,
+    allows: Allows,
+    longest_note: usize,
+    grant_minutes: String,
+    is_chinese: bool,
+}
+
+/// What the company's policy leaves to whoever makes a share.
+struct Allows {
+    /// Any number of views.
+    any_views: bool,
+    without_code: bool,
+    evidence: bool,
+}
+
+struct FindingChoice {
+    id: String,
+    title: String,
+    severity: SeverityView,
+}
+
+impl FindingChoice {
+    fn of(row: &FindingRow) -> Self {
+        Self {
+            id: urls::written(row.id.as_str()),
+            title: if row.title.is_empty() { "Finding without a title".to_owned() } else { row.title.short(200) },
+            severity: SeverityView::of(&row.severity),
+        }
+    }
+}
+
+impl NewPage {
+    pub(in crate::gateway) fn new(page: &Page, offer: &Offer, choices: Choices, problem: String) -> Self {
+        let (task, policy) = (&offer.task, &offer.policy);
+        let chrome = page.chrome(if problem.is_empty() { "New share" } else { "Error: new share" }, "shares");
+        Self {
+            is_administrator: chrome.user.as_ref().is_some_and(|user| user.is_administrator),
+            chrome,
+            problem,
+            is_chinese: choices.language == ReportLanguage::Chinese,
+            choices,
+            task: urls::written(task.id.as_str()),
+            task_href: urls::task(&task.id),
+            project: super::shares::project(&task.project, 200),
+            status: Badge::of(&task.status),
+            total: count(offer.counts.total, "finding", "findings"),
+            counts: counts(&offer.counts),
+            findings: offer.findings.iter().map(FindingChoice::of).collect(),
+            chosen: count(offer.findings.len() as u64, "chosen finding", "chosen findings"),
+            has_key: offer.has_key,
+            first_day: offer.days.first.clone(),
+            last_day: offer.days.last.clone(),
+            once: offer.once.clone(),
+            shortest: SHORTEST,
+            most_days: offer.days.most,
+            most_views: policy.most_views.unwrap_or(MOST_VIEWS),
+            allows: Allows {
+                any_views: policy.most_views.is_none(),
+                without_code: policy.without_code && policy.most_views.is_none(),
+                evidence: policy.evidence,
+            },
+            longest_note: LONGEST_NOTE,
+            grant_minutes: count(u64::from(policy.grant_minutes), "minute", "minutes"),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Shares of their owners before the real scanning service: on two replicas, on the embedded store, and as programs make them.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::client::{Answer, Browser, http};
+use crate::support::front::Front;
+use crate::support::provider::Provider;
+use crate::support::replicas::{Replicas, Setup};
+use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
+use crate::support::shop;
+
+/// Gateways in front of a service that has scanned something for acme.
+struct Office {
+    replicas: Replicas,
+    scanner: TestScanner,
+    task: String,
+}
+
+impl Office {
+    async fn new(on_redis: bool) -> Self {
+        let provider = Provider::start().await;
+        provider.state().person.insert("organization".to_owned(), "acme".into());
+        let userinfo = format!("{}/oauth/userinfo", provider.issuer);
+        let scanner = spawn_scanner_with(|settings| settings.userinfo_url = userinfo).await;
+        let task = scanner.scanned(ACME, "shop.war", shop::shop()).await;
+        // All of a test comes from one network, and wrong codes are part of it.
+        let extra = "[gateway.shares]\nwrong_by_network = 100\nwrong_anywhere = 100\n".to_owned();
+        let setup = Setup { extra, provider: Some(provider), base: Some(scanner.base.clone()), ..Setup::default() };
+        let replicas = if on_redis { Replicas::on_redis_with(2, setup).await } else { Replicas::embedded_with(setup).await };
+        Self { replicas, scanner, task }
+    }
+
+    fn here(&self) -> String {
+        self.replicas.all[0].url.clone()
+    }
+
+    fn there(&self) -> String {
+        self.replicas.all.last().unwrap().url.clone()
+    }
+
+    fn new_share(&self) -> String {
+        format!("{}/shares/new?task={}", self.here(), self.task)
+    }
+
+    /// How many shares the service has.
+    async fn known(&self) -> usize {
+        let (status, found) = self.scanner.post(ACME, "/api/v1/shares/search", json!({})).await;
+        assert_eq!(status, StatusCode::OK);
+        found["data"].as_array().unwrap().len()
+    }
+}
+
+/// The same link at another replica.
+fn at(link: &str, portal: &str) -> String {
+    format!("{portal}{}", url::Url::parse(link).unwrap().path())
+}
+
+async fn opens(link: &str, code: &str) -> bool {
+    Browser::new().post(link, &[("code", code)]).await.status == StatusCode::SEE_OTHER
+}
+
+/// The page of the newest share of the list.
+async fn newest(browser: &mut Browser, portal: &str) -> Answer {
+    let list = browser.get(&format!("{portal}/shares")).await;
+    let page = list.links("href", "/shares/").into_iter().find(|href| href.rsplit('/').next().unwrap().len() == 64);
+    browser.get(&page.unwrap()).await
+}
+
+async fn on_both(test: impl AsyncFn(Office)) {
+    test(Office::new(true).await).await;
+    test(Office::new(false).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_replica_does_to_a_share_the_other_knows_at_once() {
+    on_both(async |office| {
+        let mut dora = office.replicas.signed_in().await;
+        let (link, code) = dora.share(&office.new_share()).await;
+        let there = office.there();
+        assert!(opens(&at(&link, &there), &code).await);
+        let page = newest(&mut dora, &there).await;
+        assert!(page.text().contains("The scanning service has this share") && page.text().contains(">1<"), "{}", page.text());
+
+        let (csrf, once) = (page.hidden("csrf"), page.hidden("once"));
+        let renewed = dora.post(&page.link("action", "/code"), &[("csrf", &csrf), ("once", &once), ("code", "made")]).await;
+        assert_eq!(renewed.status, 200, "{}", renewed.text());
+        let second = renewed.by_id("share-code");
+        assert_ne!(second, code);
+        assert!(!opens(&link, &code).await && opens(&link, &second).await, "the code before opens nothing any more");
+
+        let ended = dora.post(&page.link("action", "/end"), &[("csrf", &csrf)]).await;
+        assert_eq!(ended.location().unwrap().path(), "/shares");
+        assert!(!opens(&link, &second).await, "nor does the new one");
+        let list = dora.get(&format!("{}/shares?state=ended", office.here())).await;
+        assert!(list.text().contains("shop.war") || list.text().contains("Ended"), "{}", list.text());
+        assert_eq!(office.known().await, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_form_sent_twenty_times_makes_one_share() {
+    on_both(async |office| {
+        let mut dora = office.replicas.signed_in().await;
+        let form = dora.get(&office.new_share()).await;
+        let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
+        let last_day = form.text().split("name=\"last_day\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let fields = [
+            ("csrf", &*csrf),
+            ("once", &once),
+            ("task", &office.task),
+            ("what", "report"),
+            ("code", "made"),
+            ("last_day", &last_day),
+        ];
+        let sent = (0..20).map(|number| {
+            let portal = if number % 2 == 0 { office.here() } else { office.there() };
+            let (mut tab, fields) = (dora.clone(), &fields);
+            async move { tab.post(&format!("{portal}/shares"), fields).await }
+        });
+        let answers = join_all(sent).await;
+        let made = answers.iter().filter(|answer| answer.text().contains("id=\"share-code\"")).count();
+        let told = answers.iter().filter(|answer| answer.text().contains("already created")).count();
+        assert_eq!((made, told, office.known().await), (1, 19, 1));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_new_codes_that_are_set_at_the_same_time_one_opens_and_it_was_shown() {
+    on_both(async |office| {
+        let mut dora = office.replicas.signed_in().await;
+        let (link, first) = dora.share(&office.new_share()).await;
+        let page = newest(&mut dora, &office.here()).await;
+        let (csrf, action) = (page.hidden("csrf"), page.link("action", "/code"));
+        let sent = (0..8).map(|number| {
+            let portal = if number % 2 == 0 { office.here() } else { office.there() };
+            let (mut tab, csrf, action) = (dora.clone(), csrf.clone(), at(&action, &portal));
+            let once = format!("form-of-this-test-{number}");
+            async move { tab.post(&action, &[("csrf", &csrf), ("once", &once), ("code", "made")]).await }
+        });
+        let answers = join_all(sent).await;
+        let shown: BTreeSet<String> =
+            answers.iter().filter(|answer| answer.status == 200).map(|answer| answer.by_id("share-code")).collect();
+        let busy = answers.iter().filter(|answer| answer.status == StatusCode::CONFLICT).count();
+        assert!(!shown.is_empty() && shown.len() + busy == 8, "{shown:?} {busy}");
+        let mut opening = 0;
+        for code in &shown {
+            opening += usize::from(opens(&link, code).await);
+        }
+        assert_eq!(opening, 1, "of {shown:?}");
+        assert!(!opens(&link, &first).await);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door() {
+    let scanner = spawn_scanner_with(|_| {}).await;
+    let task = scanner.scanned(ACME, "shop.war", shop::shop()).await;
+    let front = Front::with(&scanner.base, "[gateway.shares]\nwithout_code = false\nusual_days = 2\nmost_days = 3\n").await;
+    let shares = format!("{}/scanner/api/v1/shares", front.base);
+    let client = http();
+    let send = async |method: reqwest::Method, url: String, key: &str, body: Value| {
+        let answer = client.request(method, url).bearer_auth(key).json(&body).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let generated = send(reqwest::Method::POST, format!("{shares}/generate-id"), ACME, json!({})).await.1;
+    let id = serde_json::from_str::<Value>(&generated).unwrap()["shareId"].as_str().unwrap().to_owned();
+    let wanted = |more: Value| {
+        let mut body = json!({"shareId": id, "taskId": task, "shareType": "REPORT"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    for (more, words) in [
+        (json!({}), "no shares without an extractionCode"),
+        (json!({"extractionCode": "open-sesame", "expiredAt": "2099-01-01T00:00:00Z"}), "3 days at most"),
+        (json!({"extractionCode": "open-sesame", "expiredAt": "tomorrow"}), "expiredAt must be a time"),
+        (json!({"extractionCode": "open-sesame", "maxViews": 1}), "maxViews"),
+    ] {
+        let (status, told) = send(reqwest::Method::POST, shares.clone(), ACME, wanted(more)).await;
+        let problem: Value = serde_json::from_str(&told).unwrap();
+        assert!(status == 400 && told.contains(words) && problem["data"]["errCode"] == 4000, "{status} {told}");
+    }
+    let (_, found) = scanner.post(ACME, "/api/v1/shares/search", json!({})).await;
+    assert_eq!(found["total"], 0, "nothing of it reached the service");
+
+    let good = wanted(json!({"extractionCode": "open-sesame"}));
+    assert_eq!(send(reqwest::Method::POST, shares.clone(), "nobody", good.clone()).await.0, 401);
+    let link = format!("{}/s/{id}", front.base);
+    assert!(!opens(&link, "open-sesame").await, "what the service did not take is not noted");
+    for _ in 0..2 {
+        assert_eq!(send(reqwest::Method::POST, shares.clone(), ACME, good.clone()).await.0, 200, "the same again is the same");
+    }
+    assert!(opens(&link, "open-sesame").await);
+
+    let one = format!("{shares}/{id}");
+    for change in [json!({"extractionCode": null}), json!({"expiredAt": "2099-01-01T00:00:00Z"}), json!({"maxViews": 3})] {
+        assert_eq!(send(reqwest::Method::PATCH, one.clone(), ACME, change).await.0, 400);
+    }
+    assert_eq!(send(reqwest::Method::PATCH, one.clone(), "nobody", json!({"extractionCode": "stolen-code"})).await.0, 401);
+    assert!(opens(&link, "open-sesame").await, "nothing is changed on anybody's word");
+    assert_eq!(send(reqwest::Method::PATCH, one, ACME, json!({"extractionCode": "another-one"})).await.0, 200);
+    assert!(!opens(&link, "open-sesame").await && opens(&link, "another-one").await);
+
+    let delete = format!("{shares}/delete");
+    assert_eq!(send(reqwest::Method::POST, delete.clone(), "nobody", json!({"shareIds": [id]})).await.0, 401);
+    assert!(opens(&link, "another-one").await);
+    assert_eq!(send(reqwest::Method::POST, delete, ACME, json!({"shareIds": [id]})).await.0, 200);
+    assert!(!opens(&link, "another-one").await);
+    let (status, told) = send(reqwest::Method::POST, shares, ACME, good).await;
+    assert!(status == 400 && told.contains("was ended"), "an id that was ended is not used again: {told}");
+}
