@@ -2,12 +2,14 @@
 //! did, who tried, and which recipients are inside now. The service keeps the code and what is shown.
 //!
 //! A share is named by its [`Mark`]: a hash of its id, which is a capability and stands only inside sealed entries. Entries
-//! change by compare-and-set alone, so a view that is taken is taken once, on whichever replica.
+//! change by compare-and-set alone, so a view that is taken is taken once, on whichever replica. An entry that is over loses what
+//! it showed when it is read next, by whomever; the sweep reads those that nobody asks for.
 
 mod accesses;
 mod endings;
 mod grants;
 mod guard;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -174,8 +176,22 @@ impl Ledger {
         let plain = self.ring.open(ENTRY, &key.context(), &[], &record.value).map_err(|_| LedgerError::Sealed)?;
         let renewed = self.ring.renew(ENTRY, &key.context(), &[], (&record.value, &plain));
         self.store.rewrap(key, record.version, renewed).await;
-        let entry = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
-        Ok(Some((entry, record.version)))
+        let mut entry: Entry = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
+        let version = if entry.is_over(self.clock.now()) && entry.drop_content() {
+            self.write_bare(key, record.version, &entry).await?
+        } else {
+            record.version
+        };
+        Ok(Some((entry, version)))
+    }
+
+    /// Writes a share that is over without its content. Where somebody wrote meanwhile, the next who reads does.
+    async fn write_bare(&self, key: &Key, version: Version, entry: &Entry) -> Result<Version, LedgerError> {
+        let sealed = self.seal(key, entry)?;
+        Ok(match self.store.compare_and_set(key, version, sealed, Some(self.kept(entry))).await? {
+            Swap::Done(written) => written,
+            Swap::Conflict | Swap::Gone => version,
+        })
     }
 
     fn seal(&self, key: &Key, entry: &Entry) -> Result<Vec<u8>, LedgerError> {

@@ -53,6 +53,9 @@ fn entry(id: &str, now: Timestamp) -> Entry {
         version: 1,
         ended: None,
         code_dead: false,
+        codes: 0,
+        untold: false,
+        dropped: 0,
         kept_days: 180,
     }
 }
@@ -168,7 +171,7 @@ fn door() -> Door {
 
 impl Door {
     const fn from<'t>(&'t self, network: &'t str) -> Try<'t> {
-        Try { tenant: &self.tenant, mark: &self.mark, version: 1, network }
+        Try { tenant: &self.tenant, mark: &self.mark, codes: 0, network }
     }
 
     async fn wrong(&self, network: &str) -> Option<Reached> {
@@ -197,7 +200,7 @@ async fn five_wrong_codes_close_the_door_for_their_network_only_and_for_a_while(
     assert_eq!(door.waits(door.from("198.51.100.0/24")).await, None);
     let other = Mark::of(&door.tenant, &"other".parse().unwrap());
     assert_eq!(door.waits(Try { mark: &other, ..door.from("192.0.2.0/24") }).await, None);
-    assert_eq!(door.waits(Try { version: 2, ..door.from("192.0.2.0/24") }).await, None);
+    assert_eq!(door.waits(Try { codes: 1, ..door.from("192.0.2.0/24") }).await, None);
     door.bench.pass(Duration::from_secs(601));
     assert_eq!(door.waits(door.from("192.0.2.0/24")).await, None);
 }
@@ -228,9 +231,9 @@ async fn wrong_codes_of_many_networks_lock_the_share_and_in_the_end_kill_its_cod
         door.bench.pass(Duration::from_secs(1801));
     }
     assert_eq!(reached, [Reached::Locked, Reached::Locked, Reached::Locked, Reached::Locked, Reached::Dead]);
-    let locks = door.ledger.guard().locks(&door.tenant, &door.mark, 1).await.unwrap();
+    let locks = door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap();
     assert_eq!(locks, Locks { locked_for: None, wrong: 100 });
-    let renewed = door.ledger.guard().locks(&door.tenant, &door.mark, 2).await.unwrap();
+    let renewed = door.ledger.guard().locks(&door.tenant, &door.mark, 1).await.unwrap();
     assert_eq!(renewed.wrong, 0);
 }
 
@@ -239,11 +242,11 @@ async fn made_up_ids_are_locked_like_real_ones_and_leave_nothing_for_long() {
     let door = door();
     for network in 0..20 {
         let network = format!("10.0.{network}.0/24");
-        let attempt = Try { version: 0, ..door.from(&network) };
+        let attempt = Try { codes: 0, ..door.from(&network) };
         assert_eq!(door.admits(attempt).await, Admission::Look { locked_for: None });
         door.ledger.guard().wrong(attempt, false, &POLICY).await.unwrap();
     }
-    assert_eq!(door.waits(Try { version: 0, ..door.from("10.0.7.0/24") }).await, Some(1800));
+    assert_eq!(door.waits(Try { codes: 0, ..door.from("10.0.7.0/24") }).await, Some(1800));
     assert_eq!(door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap().wrong, 20);
     door.bench.pass(Duration::from_secs(601));
     assert_eq!(door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap().wrong, 0);
@@ -284,7 +287,7 @@ async fn the_store_holds_no_id_no_code_and_no_browsers_part_in_the_clear() {
     ledger.begin(&tenant, &share).await.unwrap();
     let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 1, terms: Terms::of(&POLICY) };
     let handle = ledger.grants().give(&tenant, &mark, &inside, Duration::from_mins(30)).await.unwrap();
-    let attempt = Try { tenant: &tenant, mark: &mark, version: 1, network: "192.0.2.0/24" };
+    let attempt = Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" };
     ledger.guard().admit(attempt, &POLICY).await.unwrap();
     let rest = bench.at_rest().await;
     let holds = |needle: &str| rest.windows(needle.len()).any(|window| window == needle.as_bytes());

@@ -179,7 +179,7 @@ impl ApiKeys {
     /// Issues a key, at most one for each form.
     pub(in crate::gateway) async fn create(&self, actor: &Actor, wanted: &Wanted) -> Result<Outcome, Error> {
         let new = self.understood(wanted)?;
-        let by = actor.principal.name.clone();
+        let by = (actor.principal.key(), actor.principal.name.clone());
         let made = self.once(actor, &wanted.once, self.issued.create(&actor.principal.tenant, new, by)).await?;
         Ok(self.told(actor, "created", made))
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::Actor;
 use super::error::Error;
 use crate::gateway::audit::Audit;
+use crate::gateway::domain::api_key::ApiKey;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::principal::Principal;
@@ -15,6 +16,7 @@ use crate::gateway::policies::Policies;
 pub(in crate::gateway) use crate::gateway::roster::Person;
 use crate::gateway::roster::Roster;
 use crate::gateway::session::{By, ListedSession, Sessions};
+use crate::gateway::vault::IssuedKeys;
 use crate::platform::hostile::Hostile;
 
 /// People of a tenant that are looked through at most.
@@ -30,6 +32,8 @@ pub(in crate::gateway) struct Users {
     roster: Roster,
     sessions: Sessions,
     policies: Policies,
+    /// Keys that people have made outlive what is done to them, so it is said which.
+    issued: IssuedKeys,
     audit: Audit,
 }
 
@@ -99,11 +103,18 @@ pub(in crate::gateway) struct One {
     pub(in crate::gateway) this: String,
     /// It is whoever asks.
     pub(in crate::gateway) is_self: bool,
+    /// API keys that this person has made and that still work, oldest first. They are the tenant's.
+    pub(in crate::gateway) keys: Vec<ApiKey>,
 }
 
 impl Users {
-    pub(in crate::gateway) const fn new(roster: Roster, sessions: Sessions, policies: Policies, audit: Audit) -> Self {
-        Self { roster, sessions, policies, audit }
+    pub(in crate::gateway) const fn new(
+        roster: Roster,
+        (sessions, policies): (Sessions, Policies),
+        issued: IssuedKeys,
+        audit: Audit,
+    ) -> Self {
+        Self { roster, sessions, policies, issued, audit }
     }
 
     /// Somebody signs in. False when they are disabled.
@@ -145,11 +156,13 @@ impl Users {
         sessions.sort_by_key(|session| std::cmp::Reverse(session.last_seen));
         let role = sessions.first().map_or(person.role, |session| session.role);
         let (this, is_self) = (actor.login.public(), actor.principal.key() == user);
-        Ok(One { user: user.to_owned(), person: Person { role, ..person }, sessions, this, is_self })
+        let now = self.roster.now();
+        let keys = self.issued.list(tenant).await?.into_iter().filter(|key| key.maker == user && key.ends() > now).collect();
+        Ok(One { user: user.to_owned(), person: Person { role, ..person }, sessions, this, is_self, keys })
     }
 
-    /// Somebody may not come in any more: written down first, then what begins now counts nothing, then what there is ends, on
-    /// all replicas. Done again it ends what a failure left over.
+    /// Somebody may not come in any more, neither by signing in nor with an access token of the provider: written down first, then
+    /// what begins now counts nothing, then what there is ends, on all replicas. Done again it ends what a failure left over.
     pub(in crate::gateway) async fn disable(&self, actor: &Actor, user: &str, reason: &str, network: &str) -> Result<(), Error> {
         let (tenant, reason) = (&actor.principal.tenant, reason.trim());
         if reason.is_empty() || reason.chars().count() > LONGEST_REASON {
@@ -178,6 +191,21 @@ impl Users {
             self.note(actor, "enabled", user, network);
         }
         Ok(())
+    }
+
+    /// Whether anybody of a tenant may be disabled.
+    pub(super) async fn is_anybody_disabled(&self, tenant: &TenantId) -> Result<bool, Error> {
+        Ok(self.roster.is_anybody_disabled(tenant).await?)
+    }
+
+    /// Whether somebody (by [`Principal::key`]) is disabled, at most a second behind any change.
+    pub(super) async fn is_disabled(&self, tenant: &TenantId, user: &str) -> Result<bool, Error> {
+        Ok(self.roster.is_disabled(tenant, user).await?)
+    }
+
+    /// Resolves when somebody may have been disabled or enabled, within a second in any case.
+    pub(super) async fn news(&self, tenant: &TenantId) {
+        self.roster.news(tenant).await;
     }
 
     /// How many people a tenant has, about.

@@ -121,7 +121,7 @@ impl Flash {
             Self::SharesEndedHere,
             "shares-ended-here",
             "The shares have ended, and their links open nothing here any more. The scanning service could not be told of all of \
-them; there they stay until they run out.",
+them; there they stay until somebody ends them here once more, or they run out.",
         ),
         (Self::SessionHadEnded, "session-had-ended", "There was nothing to end any more."),
     ];

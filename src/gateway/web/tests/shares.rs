@@ -434,7 +434,7 @@ async fn the_list_tells_the_state_of_each_share_and_finds_it_by_that() {
     assert!(matches!(ledger.take_view(&acme, &id(2)).await.unwrap(), View::Taken(_)));
     let policy = bench.services.shares.policies.of(&acme).await.unwrap();
     for _ in 0..20 {
-        let attempt = Try { tenant: &acme, mark: &id(3), version: 1, network: "192.0.2.0/24" };
+        let attempt = Try { tenant: &acme, mark: &id(3), codes: 0, network: "192.0.2.0/24" };
         ledger.guard().wrong(attempt, true, &policy).await.unwrap();
     }
     let dead = |entry: &mut Entry| -> Result<(), crate::gateway::ledger::LedgerError> {
