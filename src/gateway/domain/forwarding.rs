@@ -117,7 +117,12 @@ mod tests {
         ] {
             all.append(HeaderName::try_from(name).unwrap(), HeaderValue::from_static(value));
         }
-        let names = |list| passing(list, all.iter().map(|(name, value)| (name.as_str(), value))).keys().map(|name| name.as_str().to_owned()).collect::<Vec<_>>();
+        let names = |list| {
+            passing(list, all.iter().map(|(name, value)| (name.as_str(), value)))
+                .keys()
+                .map(|name| name.as_str().to_owned())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names(&REQUEST), ["accept", "range"]);
         assert!(names(&ANSWER).is_empty());
     }

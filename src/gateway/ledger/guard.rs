@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::Ledger;
-use crate::gateway::domain::share_entry::Mark;
+use crate::gateway::domain::share_entry::{Entry, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Count, Key, Store, Unavailable};
@@ -18,10 +18,17 @@ const LIFETIME: Duration = Duration::from_hours(400 * 24);
 pub(in crate::gateway) struct Try<'t> {
     pub(in crate::gateway) tenant: &'t TenantId,
     pub(in crate::gateway) mark: &'t Mark,
-    /// [`Entry::codes`](crate::gateway::domain::share_entry::Entry::codes); 0 where there is no entry. A new code is counted anew.
+    /// [`Entry::codes`]; 0 where there is no entry. A new code is counted anew.
     pub(in crate::gateway) codes: u64,
     /// The caller's network, masked.
     pub(in crate::gateway) network: &'t str,
+}
+
+impl<'t> Try<'t> {
+    /// At a share as it is known here, or at one that is not.
+    pub(in crate::gateway) fn at((tenant, mark): (&'t TenantId, &'t Mark), entry: Option<&Entry>, network: &'t str) -> Self {
+        Self { tenant, mark, codes: entry.map_or(0, |entry| entry.codes), network }
+    }
 }
 
 /// How a share stands with its guard.

@@ -42,7 +42,9 @@ async fn people_come_are_disabled_and_come_again(bench: Bench) {
     assert_eq!(roster.disable(&acme(), &bob.key(), (&by, &reason)).await.unwrap(), Some(true));
     assert_eq!(roster.disable(&acme(), &bob.key(), (&"Eve".into(), &"x".into())).await.unwrap(), Some(false));
     assert!(roster.is_disabled(&acme(), &bob.key()).await.unwrap());
-    assert!(!roster.is_disabled(&globex(), &carol.key()).await.unwrap() && !roster.is_disabled(&globex(), &bob.key()).await.unwrap());
+    assert!(
+        !roster.is_disabled(&globex(), &carol.key()).await.unwrap() && !roster.is_disabled(&globex(), &bob.key()).await.unwrap()
+    );
     assert!(roster.is_anybody_disabled(&acme()).await.unwrap() && !roster.is_anybody_disabled(&globex()).await.unwrap());
     assert!(!roster.enter(&bob, KEPT).await.unwrap());
     let person = roster.person(&acme(), &bob.key()).await.unwrap().unwrap();

@@ -86,11 +86,7 @@ struct Progress {
 
 impl AuditLog {
     /// `most`: records that one page looks through.
-    pub(in crate::gateway) fn new(
-        (audit, users): (Audit, Users),
-        (clock, shutdown): (Clock, Shutdown),
-        most: usize,
-    ) -> Self {
+    pub(in crate::gateway) fn new((audit, users): (Audit, Users), (clock, shutdown): (Clock, Shutdown), most: usize) -> Self {
         Self { audit, users, clock, shutdown, files: Arc::new(Semaphore::new(FILES)), most }
     }
 

@@ -108,7 +108,7 @@ pub(in crate::gateway) struct One {
 }
 
 impl Users {
-    pub(in crate::gateway) const fn new(
+    pub(in crate::gateway) fn new(
         roster: Roster,
         (sessions, policies): (Sessions, Policies),
         issued: IssuedKeys,

@@ -122,19 +122,29 @@ impl IssuedKeys {
         let (id, now) = (random::letters(ID).map_err(no_randomness)?, self.clock.now());
         let secret = random::letters(SECRET).map_err(no_randomness)?;
         let NewApiKey { label, scopes, networks, days } = new;
-        let mut about =
-            ApiKey { id: id.clone(), label, scopes, networks, days, created_at: now, created_by: name, maker, editions: Vec::new() };
+        let mut about = ApiKey {
+            id: id.clone(),
+            label,
+            scopes,
+            networks,
+            days,
+            created_at: now,
+            created_by: name,
+            maker,
+            editions: Vec::new(),
+        };
         let text = KeyText { id: &id, secret: &secret }.write();
         let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO, last_four(&text)))?;
         let held = Held { about: about.clone(), proofs: vec![proof] };
-        self.shelf.change(tenant, |all| {
-            if all.len() >= self.most {
-                return Err(VaultError::Full { most: self.most, kind: "API" });
-            }
-            all.push(held.clone());
-            Ok(())
-        })
-        .await?;
+        self.shelf
+            .change(tenant, |all| {
+                if all.len() >= self.most {
+                    return Err(VaultError::Full { most: self.most, kind: "API" });
+                }
+                all.push(held.clone());
+                Ok(())
+            })
+            .await?;
         Ok((about, text))
     }
 
@@ -148,6 +158,7 @@ impl IssuedKeys {
         let (secret, now) = (random::letters(SECRET).map_err(no_randomness)?, self.clock.now());
         let text = KeyText { id, secret: &secret }.write();
         let about = self
+            .shelf
             .change(tenant, |all| {
                 let held = find(all, id)?;
                 let number = held.about.rotate(now, overlap, last_four(&text));
@@ -165,12 +176,13 @@ impl IssuedKeys {
 
     /// Takes a key back for good, with all its texts.
     pub(in crate::gateway) async fn revoke(&self, tenant: &TenantId, id: &str) -> Result<ApiKey, VaultError> {
-        self.shelf.change(tenant, |all| {
-            let about = find(all, id)?.about.clone();
-            all.retain(|other| other.about.id != id);
-            Ok(about)
-        })
-        .await
+        self.shelf
+            .change(tenant, |all| {
+                let about = find(all, id)?.about.clone();
+                all.retain(|other| other.about.id != id);
+                Ok(about)
+            })
+            .await
     }
 
     /// The tenant's keys, oldest first.
@@ -258,7 +270,8 @@ impl IssuedKeys {
     pub(in crate::gateway) async fn flush(&self) {
         super::behind::Behind::flush(&self.usage).await;
         super::behind::Behind::flush(&self.origins).await;
-    }}
+    }
+}
 
 /// What uses of one text of a key are counted under.
 pub(in crate::gateway) fn use_of(id: &str, number: u32) -> String {

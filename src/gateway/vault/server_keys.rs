@@ -107,17 +107,18 @@ impl ServerKeys {
             last_tested: None,
             last_used: None,
         };
-        self.shelf.change(tenant, |held| {
-            if held.iter().any(|other| other.secret == text) {
-                return Err(VaultError::Duplicate);
-            }
-            if held.len() >= self.most {
-                return Err(VaultError::Full { most: self.most, kind: "server" });
-            }
-            held.push(Held { about: about.clone(), secret: text.to_owned() });
-            if active { stand_up(held, &about.id, now) } else { Ok(about.clone()) }
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                if held.iter().any(|other| other.secret == text) {
+                    return Err(VaultError::Duplicate);
+                }
+                if held.len() >= self.most {
+                    return Err(VaultError::Full { most: self.most, kind: "server" });
+                }
+                held.push(Held { about: about.clone(), secret: text.to_owned() });
+                if active { stand_up(held, &about.id, now) } else { Ok(about.clone()) }
+            })
+            .await
     }
 
     /// What may be shown of the tenant's keys, oldest first.
@@ -146,26 +147,28 @@ impl ServerKeys {
 
     /// Makes one of two active keys inactive.
     pub(in crate::gateway) async fn deactivate(&self, tenant: &TenantId, id: &str) -> Result<ServerKey, VaultError> {
-        self.shelf.change(tenant, |held| {
-            let active = held.iter().filter(|held| held.about.active).count();
-            let found = find(held, id)?;
-            if found.about.active && active < ACTIVE {
-                return Err(VaultError::OnlyActive);
-            }
-            found.about.active = false;
-            Ok(found.about.clone())
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                let active = held.iter().filter(|held| held.about.active).count();
+                let found = find(held, id)?;
+                if found.about.active && active < ACTIVE {
+                    return Err(VaultError::OnlyActive);
+                }
+                found.about.active = false;
+                Ok(found.about.clone())
+            })
+            .await
     }
 
     /// Deletes a key for good. No key that is not active takes its place.
     pub(in crate::gateway) async fn remove(&self, tenant: &TenantId, id: &str) -> Result<ServerKey, VaultError> {
-        self.shelf.change(tenant, |held| {
-            let found = find(held, id)?.about.clone();
-            held.retain(|other| other.about.id != id);
-            Ok(found)
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                let found = find(held, id)?.about.clone();
+                held.retain(|other| other.about.id != id);
+                Ok(found)
+            })
+            .await
     }
 
     /// The active keys with their secrets, for calls to the service: the first is used, and the second when the service
@@ -194,12 +197,13 @@ impl ServerKeys {
         words: Hostile,
     ) -> Result<ServerKey, VaultError> {
         let test = KeyTest { at: self.clock.now(), ok, words };
-        self.shelf.change(tenant, |held| {
-            let found = find(held, id)?;
-            found.about.last_tested = Some(test.clone());
-            Ok(found.about.clone())
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                let found = find(held, id)?;
+                found.about.last_tested = Some(test.clone());
+                Ok(found.about.clone())
+            })
+            .await
     }
 
     /// Counts one call to the service with this key; written down within a minute or so.

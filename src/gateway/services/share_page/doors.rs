@@ -33,8 +33,7 @@ impl SharePages {
         let policy = self.policies.of(&place.tenant).await?;
         let mark = place.mark();
         let entry = self.ledger.entry(&place.tenant, &mark).await?;
-        let codes = entry.as_ref().map_or(0, |entry| entry.codes);
-        let attempt = Try { tenant: &place.tenant, mark: &mark, codes, network: &place.network };
+        let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         let locked_for = match self.guard.admit(attempt, &policy).await? {
             Admission::Look { locked_for } => locked_for,
             Admission::Wait { seconds } => return Ok(Entrance::Wait(seconds)),

@@ -100,7 +100,8 @@ async fn a_changed_a_guessed_and_a_made_up_text_are_unknown(bench: Bench) {
 
 async fn a_key_is_good_from_its_own_networks_only(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
-    let (_, text) = keys.create(&acme(), new("build", "192.0.2.0/24 2001:db8::/32"), ("alice-key".to_owned(), "alice".into())).await.unwrap();
+    let (_, text) =
+        keys.create(&acme(), new("build", "192.0.2.0/24 2001:db8::/32"), ("alice-key".to_owned(), "alice".into())).await.unwrap();
     for (address, why) in [
         ("192.0.2.200", None),
         ("2001:db8::1", None),
@@ -115,7 +116,8 @@ async fn a_key_is_good_from_its_own_networks_only(bench: Bench) {
 async fn a_rotated_key_works_with_both_texts_until_the_overlap_ends_and_not_longer(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
     for overlap in [Overlap::Hour, Overlap::Day, Overlap::Week] {
-        let (key, first) = keys.create(&acme(), new(overlap.as_str(), ""), ("alice-key".to_owned(), "alice".into())).await.unwrap();
+        let (key, first) =
+            keys.create(&acme(), new(overlap.as_str(), ""), ("alice-key".to_owned(), "alice".into())).await.unwrap();
         bench.clock.advance(DAY);
         let (rotated, second) = keys.rotate(&acme(), &key.id, overlap.time()).await.unwrap();
         assert_eq!((rotated.id.as_str(), rotated.ends()), (key.id.as_str(), bench.clock.now().after(DAY * 30)));

@@ -88,7 +88,11 @@ async fn bearer(
     let text = one_bearer(headers).ok_or_else(|| Refusal::unauthorized(NO_BEARER))?;
     let secret = Secret::new(text);
     if !ApiKeys::looks_like_one(text) {
-        return if site.takes_access_tokens { token(&site.tenant, secret, worker).await } else { Err(Refusal::unauthorized(NO_BEARER)) };
+        return if site.takes_access_tokens {
+            token(&site.tenant, secret, worker).await
+        } else {
+            Err(Refusal::unauthorized(NO_BEARER))
+        };
     }
     let keys = &worker.parts.api_keys;
     let verified = keys.verify(&site.tenant, &secret, begun.client).await;
