@@ -134,6 +134,83 @@ async fn a_share_that_is_over_stays_as_a_tombstone_for_its_days_and_opens_no_mor
     assert!(ledger.all(&tenant).await.unwrap().is_empty());
 }
 
+/// A share with something to tell, and what of it is at rest.
+async fn telling(ledger: &Ledger, id: &str, now: Timestamp) -> Mark {
+    let findings = vec!["v1".parse().unwrap(), "v2".parse().unwrap()];
+    let share = Entry { note: "read this".into(), kind: ShareType::Vul, findings, most_views: Some(1), ..entry(id, now) };
+    assert!(ledger.begin(&acme(), &share).await.unwrap());
+    Mark::of(&acme(), &share.id)
+}
+
+async fn at_rest(ledger: &Ledger, mark: &Mark) -> Entry {
+    let key = key(&acme(), mark);
+    let record = ledger.store.get(&key).await.unwrap().unwrap();
+    serde_json::from_slice(&ledger.ring.open(ENTRY, &key.context(), &[], &record.value).unwrap()).unwrap()
+}
+
+fn tells(entry: &Entry) -> bool {
+    assert_eq!((entry.finding_count(), entry.check.is_none(), entry.maker.name.raw()), (2, true, "Alice"), "what stays");
+    assert_eq!(entry.note.is_empty(), entry.findings.is_empty());
+    !entry.note.is_empty()
+}
+
+#[tokio::test]
+async fn a_share_loses_what_it_showed_whichever_way_it_ends() {
+    both(async |bench| {
+        let (ledger, now) = (ledger(bench), bench.clock.now());
+        let marks =
+            [telling(&ledger, "expired", now).await, telling(&ledger, "used", now).await, telling(&ledger, "ended", now).await];
+        let [expired, used, ended] = &marks;
+        assert!(ledger.end(&acme(), ended, &"Dora".into()).await.unwrap().unwrap().0);
+        assert!(!tells(&at_rest(&ledger, ended).await));
+        assert!(matches!(ledger.take_view(&acme(), used).await.unwrap(), View::Taken(_)));
+        // Whoever took the last view is inside still.
+        bench.pass(Duration::from_hours(2));
+        assert!(tells(&ledger.entry(&acme(), used).await.unwrap().unwrap()));
+        assert!(tells(&ledger.entry(&acme(), expired).await.unwrap().unwrap()) && tells(&at_rest(&ledger, expired).await));
+        bench.pass(Duration::from_hours(23));
+        for mark in &marks {
+            let read = ledger.entry(&acme(), mark).await.unwrap().unwrap();
+            assert!(!tells(&read) && !tells(&at_rest(&ledger, mark).await), "at the first touch");
+        }
+        // What was read can be changed at once.
+        ledger.change(&acme(), expired, |_| Ok::<_, LedgerError>(())).await.unwrap().unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn shares_of_deleted_tasks_keep_no_name() {
+    both(async |bench| {
+        let ledger = ledger(bench);
+        let gone = telling(&ledger, "gone", bench.clock.now()).await;
+        ledger.end_of_tasks(&acme(), &["t1".parse().unwrap()], &"Dora".into()).await.unwrap();
+        let kept = at_rest(&ledger, &gone).await;
+        assert!(kept.note.is_empty() && kept.findings.is_empty() && kept.project.is_empty() && kept.finding_count() == 0);
+        assert!(!kept.untold, "it went with its task");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn shares_that_nobody_looks_at_are_swept_by_one_replica_each_time() {
+    let bench = Bench::file();
+    let (ledger, every) = (ledger(&bench), Duration::from_hours(1));
+    let first = telling(&ledger, "first", bench.clock.now()).await;
+    bench.pass(Duration::from_hours(25));
+    ledger.sweep(&acme(), every).await.unwrap();
+    assert!(!tells(&at_rest(&ledger, &first).await));
+    let over = Entry { note: "read this".into(), ends: Some(bench.clock.now()), ..entry("second", bench.clock.now()) };
+    ledger.begin(&acme(), &over).await.unwrap();
+    let second = Mark::of(&acme(), &over.id);
+    bench.pass(Duration::from_mins(30));
+    ledger.sweep(&acme(), every).await.unwrap();
+    assert!(!at_rest(&ledger, &second).await.note.is_empty(), "there was one within the hour");
+    bench.pass(Duration::from_mins(31));
+    ledger.sweep(&acme(), every).await.unwrap();
+    assert!(at_rest(&ledger, &second).await.note.is_empty());
+}
+
 #[tokio::test]
 async fn however_many_come_the_newest_two_hundred_are_kept() {
     both(async |bench| {
