@@ -84,7 +84,10 @@ impl Ledger {
         self.store.add(&index(tenant), mark.as_str(), Some(kept)).await?;
         let key = key(tenant, &mark);
         let sealed = self.seal(&key, entry)?;
-        Ok(self.store.insert(&key, sealed, Some(kept)).await?.is_some())
+        let is_new = self.store.insert(&key, sealed, Some(kept)).await?.is_some();
+        // Once more: who listed between the two took the name for one whose entry ran out.
+        self.store.add(&index(tenant), mark.as_str(), Some(kept)).await?;
+        Ok(is_new)
     }
 
     /// The entry of a share, if there is one.
@@ -158,9 +161,12 @@ impl Ledger {
         let Some(mark) = Mark::parse(&name) else { return Ok(None) };
         match self.entry(tenant, &mark).await {
             Ok(Some(entry)) => Ok(Some((mark, entry))),
-            // It ran out.
+            // It ran out, or is being made.
             Ok(None) => {
                 self.store.remove(&index(tenant), &name).await?;
+                if self.store.get(&key(tenant, &mark)).await?.is_some() {
+                    self.store.add(&index(tenant), &name, None).await?;
+                }
                 Ok(None)
             }
             Err(LedgerError::Sealed) => {
@@ -202,7 +208,8 @@ impl Ledger {
     /// How long an entry stays in the store: to its end, and as a tombstone behind it.
     fn kept(&self, entry: &Entry) -> Duration {
         let tombstone = Duration::from_hours(24 * u64::from(entry.kept_days));
-        entry.over_at().since(self.clock.now()).saturating_add(tombstone).saturating_add(SLACK)
+        // From its end on, whenever it is written: what is touched as a tombstone does not stay longer.
+        entry.over_at().after(tombstone.saturating_add(SLACK)).since(self.clock.now())
     }
 }
 

@@ -192,6 +192,21 @@ async fn shares_of_deleted_tasks_keep_no_name() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_share_that_is_made_while_others_list_is_in_the_list() {
+    both(async |bench| {
+        let ledger = ledger(bench);
+        for number in 0..40 {
+            let share = entry(&format!("s{number}"), bench.clock.now());
+            let tenant = acme();
+            let (made, first, second) = tokio::join!(ledger.begin(&tenant, &share), ledger.all(&tenant), ledger.all(&tenant));
+            assert!(made.unwrap() && first.is_ok() && second.is_ok());
+            assert_eq!(ledger.all(&tenant).await.unwrap().len(), number + 1);
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn shares_that_nobody_looks_at_are_swept_by_one_replica_each_time() {
     let bench = Bench::file();

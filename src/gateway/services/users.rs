@@ -103,8 +103,8 @@ pub(in crate::gateway) struct One {
     pub(in crate::gateway) this: String,
     /// It is whoever asks.
     pub(in crate::gateway) is_self: bool,
-    /// API keys that this person has made and that still work, oldest first. They are the tenant's.
-    pub(in crate::gateway) keys: Vec<ApiKey>,
+    /// API keys that this person has made and that still work, oldest first; they are the tenant's. `None`: not known now.
+    pub(in crate::gateway) keys: Option<Vec<ApiKey>>,
 }
 
 impl Users {
@@ -156,9 +156,16 @@ impl Users {
         sessions.sort_by_key(|session| std::cmp::Reverse(session.last_seen));
         let role = sessions.first().map_or(person.role, |session| session.role);
         let (this, is_self) = (actor.login.public(), actor.principal.key() == user);
-        let now = self.roster.now();
-        let keys = self.issued.list(tenant).await?.into_iter().filter(|key| key.maker == user && key.ends() > now).collect();
+        let keys = self.keys_of(tenant, user).await;
         Ok(One { user: user.to_owned(), person: Person { role, ..person }, sessions, this, is_self, keys })
+    }
+
+    /// Nobody is kept from being disabled because this cannot be told.
+    async fn keys_of(&self, tenant: &TenantId, user: &str) -> Option<Vec<ApiKey>> {
+        let all = self.issued.list(tenant).await;
+        let all = all.inspect_err(|error| tracing::warn!(%tenant, %error, "which keys a person has made is not known")).ok()?;
+        let now = self.roster.now();
+        Some(all.into_iter().filter(|key| key.maker == user && key.ends() > now).collect())
     }
 
     /// Somebody may not come in any more, neither by signing in nor with an access token of the provider: written down first, then

@@ -119,6 +119,7 @@ pub(in crate::gateway) struct Show {
     is_self: bool,
     /// API keys that this person has made and that work on.
     keys: Vec<KeyView>,
+    knows_keys: bool,
     disable: String,
     enable: String,
     problem: String,
@@ -166,7 +167,8 @@ impl Show {
                 reason: disabled.reason.short(LONGEST_REASON),
             }),
             is_self: one.is_self,
-            keys: one.keys.iter().map(KeyView::of).collect(),
+            keys: one.keys.iter().flatten().map(KeyView::of).collect(),
+            knows_keys: one.keys.is_some(),
             disable: urls::of_user(urls::USER_DISABLE, &one.user),
             enable: urls::of_user(urls::USER_ENABLE, &one.user),
             problem,
