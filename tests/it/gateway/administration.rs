@@ -6,6 +6,7 @@ use crate::support::eventually;
 use crate::support::provider::person;
 use crate::support::replicas::{Replicas, Setup};
 
+const SK: &str = "server-key-of-administration-0123456789";
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
 /// The policy form of a page with some fields changed.
@@ -150,6 +151,12 @@ async fn called(portal: &str, bearer: &str) -> (u16, String) {
     (asked.status().as_u16(), asked.text().await.unwrap())
 }
 
+/// API keys are exchanged for one.
+async fn with_server_key(replicas: &Replicas, portal: &str, browser: &mut Browser) {
+    replicas.service.desk().keys = vec![SK.to_owned()];
+    browser.add_server_key(portal, "main", SK).await;
+}
+
 /// A report that never ends, asked for with this token.
 async fn report(portal: &str, bearer: &str) -> reqwest::Response {
     let report = http().get(format!("{portal}/scanner/api/v2/tasks/t1/report")).bearer_auth(bearer).send().await.unwrap();
@@ -160,6 +167,7 @@ async fn report(portal: &str, bearer: &str) -> reqwest::Response {
 async fn who_is_disabled_is_out_with_tokens_too(replicas: &Replicas) {
     let (here, there) = (&replicas.all[0].url, &replicas.all.last().unwrap().url);
     let mut bob = replicas.signed_in_as(here, "8", "Bob", "administrator").await;
+    with_server_key(replicas, here, &mut bob).await;
     let bobs = token_of(replicas, here, &mut bob).await;
     let key = bob.issue_api_key(here, &[("label", "nightly build")]).await;
     let mut dora = replicas.signed_in_as(here, "7", "Dora", "administrator").await;
@@ -253,6 +261,7 @@ async fn while_the_provider_is_away_no_token_passes_for_that_of_somebody_who_may
 async fn fewer_calls_are_taken_when_a_policy_says_so(replicas: &Replicas) {
     let (here, there) = (&replicas.all[0].url, &replicas.all.last().unwrap().url);
     let mut dora = replicas.signed_in_as(here, "7", "Dora", "administrator").await;
+    with_server_key(replicas, here, &mut dora).await;
     let key = dora.issue_api_key(here, &[]).await;
     for portal in [here, there] {
         for _ in 0..10 {

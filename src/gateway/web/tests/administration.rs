@@ -323,6 +323,29 @@ async fn the_overview_tells_what_answers_and_what_was_done() {
     );
 }
 
+#[actix_web::test]
+async fn the_log_names_people_long_after_their_sessions_are_over() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, _) = alice(&portal).await;
+    entered(&bench, "acme", "alice", Role::Administrator).await;
+    let page = alice.get(&portal, "/admin/policy").await;
+    save(&mut alice, &portal, &page, &[("most_days", Some("30"))]).await;
+    bench.clock.advance(std::time::Duration::from_hours(24 * 20));
+    let (mut dora, _) = signed_in(&portal, "acme.example", "dora", "admin").await;
+    for path in ["/admin/audit?act=policy_changed", "/admin/audit.json?act=policy_changed"] {
+        let mut told = dora.get(&portal, path).await;
+        for _ in 0..1000 {
+            if told.body.contains("most_days") {
+                break;
+            }
+            actix_web::rt::time::sleep(std::time::Duration::from_millis(5)).await;
+            told = dora.get(&portal, path).await;
+        }
+        assert!(told.body.contains("most_days") && told.body.contains("alice"), "{path}: {}", told.body);
+    }
+}
+
 const XSS_LABEL: &str = "<i>build</i>";
 
 #[actix_web::test]
