@@ -66,7 +66,7 @@ pub(in crate::gateway) struct Wanted {
 /// What became of a form.
 pub(in crate::gateway) enum Outcome {
     /// The key and its text, which is nowhere else.
-    Made(ApiKey, Secret),
+    Made(Box<ApiKey>, Secret),
     /// The form was sent before; its text was shown then.
     AlreadyMade,
 }
@@ -230,7 +230,7 @@ impl ApiKeys {
     fn told(&self, actor: &Actor, what: &str, made: Option<(ApiKey, Secret)>) -> Outcome {
         let Some((key, text)) = made else { return Outcome::AlreadyMade };
         self.note(actor, what, &key.id);
-        Outcome::Made(key, text)
+        Outcome::Made(Box::new(key), text)
     }
 
     fn note(&self, actor: &Actor, what: &str, id: &str) {
