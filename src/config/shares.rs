@@ -29,4 +29,6 @@ pub struct Shares {
     pub wrong_in_life: u32,
     /// Days a share that is over stays in its owner's list.
     pub kept_days: u32,
+    /// How often shares are looked for that ended without anybody noticing, to drop what they showed.
+    pub sweep_minutes: u64,
 }

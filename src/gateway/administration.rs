@@ -85,8 +85,9 @@ pub(in crate::gateway) fn services(
 ) -> Administration {
     let Base { settings, store, ring, audit, sessions, policies, directory, tenants, .. } = base;
     let (clock, own) = (base.clock.clone(), &settings.administration);
-    let roster = Roster::new(store.clone(), Arc::clone(ring), clock.clone());
-    let users = Users::new(roster, sessions.clone(), policies.clone(), audit.clone());
+    let copy_life = Duration::from_millis(settings.session.copy_ms);
+    let roster = Roster::new((store.clone(), Arc::clone(ring)), clock.clone(), copy_life, base.shutdown);
+    let users = Users::new(roster, (sessions.clone(), policies.clone()), base.issued.clone(), audit.clone());
     let shares = AllShares::new((credentials, ledger.clone(), share_policies), audit.clone(), clock.clone());
     let bounds = (Duration::from_millis(own.probe_ms), Duration::from_millis(own.probe_memory_ms));
     let reach = Reach::new(directory.clone(), tenants.keys().cloned(), bounds);

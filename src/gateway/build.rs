@@ -22,6 +22,7 @@ use super::services::artifacts::Artifacts;
 use super::services::audit::AuditLog;
 use super::services::authority::Authority;
 use super::services::backchannel::BackChannel;
+use super::services::bearers::Bearers;
 use super::services::browsers::Browsers;
 use super::services::chains::Chains;
 use super::services::components::Components;
@@ -222,7 +223,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.
-    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
+    let ledger = ledger(base);
     let tasks = Tasks::new(credentials.clone(), ledger.clone(), memory.min(pace.mul_f32(0.9)));
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
@@ -238,7 +239,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         api_keys,
         artifacts: Artifacts::new(drafts.clone()),
-        audit_log: AuditLog::new((audit.clone(), sessions.clone()), times.clone(), settings.audit.looked_through),
+        audit_log: AuditLog::new((audit.clone(), administration.users.clone()), times.clone(), settings.audit.looked_through),
         authority: Authority::new(credentials.clone(), sessions.clone(), audit.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
@@ -247,6 +248,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
             store: store.clone(),
             audit: audit.clone(),
         },
+        bearers: bearers(base, administration.users.clone()),
         browsers: Browsers::new(credentials.clone(), drafts.clone(), tenants),
         diagnostics: Diagnostics::new(credentials.clone(), drafts.clone(), memory),
         launch: Launch::new(credentials.clone(), drafts.clone()),
@@ -275,6 +277,18 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),
     }
+}
+
+fn ledger(base: &Base<'_>) -> Ledger {
+    let ledger = Ledger::new(base.store.clone(), Arc::clone(&base.ring), base.clock.clone());
+    let every = Duration::from_secs(60 * base.settings.shares.sweep_minutes);
+    ledger.keep_swept(base.tenants.keys().cloned().collect(), every, base.shutdown);
+    ledger
+}
+
+fn bearers(base: &Base<'_>, users: Users) -> Bearers {
+    let key = Secret::new(hex(base.ring.derive("access-token-owner").as_slice()));
+    Bearers::new((base.directory.clone(), users), key, base.settings.api.rate.tracked)
 }
 
 fn shares(base: &Base<'_>, (credentials, ledger, policies): (Credentials, Ledger, SharePolicies)) -> Shares {

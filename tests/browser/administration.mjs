@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { startDemo } from './demo.mjs';
 import { launch, Watch } from './chromium.mjs';
 import { look } from './look.mjs';
+import { serve } from './own-shares-service.mjs';
 import { signIn } from './signin.mjs';
 
 const [binary] = process.argv.slice(2);
@@ -24,7 +25,9 @@ async function freePort() {
 
 const port = await freePort();
 const operator = 'CARDEA__GATEWAY__OPERATOR__SUBJECTS__0__';
+const service = await serve();
 const demo = await startDemo(binary, {
+  CARDEA__GATEWAY__TENANTS__ACME__SERVICE__BASE_URL: service.url,
   [`${operator}TENANT`]: 'acme',
   [`${operator}ISSUER`]: `http://127.0.0.1:${port + 2}`,
   [`${operator}SUBJECT`]: 'alice',
@@ -42,6 +45,55 @@ async function at(name, options = {}) {
   page.setDefaultTimeout(60_000);
   await signIn(page, portal, user(name));
   return page;
+}
+
+/** Makes a share of one finding; `code` is what the form is told. */
+async function share(page, finding, code) {
+  await page.goto(`${portal}/shares/new?task=t1&vul=${finding}`);
+  if (code === 'none') await page.locator('input[name=code][value=none]').check();
+  await page.getByRole('button', { name: 'Create the share' }).click();
+  await page.getByRole('heading', { name: 'Share created' }).waitFor();
+}
+
+/** All shares, those the policy does not allow, and an end to those of a person, with the service away in the middle. */
+async function allShares(alice, bob) {
+  await share(alice, 'v0', 'made');
+  await share(bob, 'v1', 'made');
+  await share(bob, 'v2', 'none');
+  await alice.goto(`${portal}/admin/shares`);
+  await alice.getByText('3 shares').first().waitFor();
+  await look(alice, 'all-shares', watch, { folder });
+  await alice.goto(`${portal}/admin/policy`);
+  await alice.locator('input[name=without_code]').uncheck();
+  await alice.getByRole('button', { name: 'Save the policy' }).click();
+  await alice.getByText('The policy was saved.').waitFor();
+  await alice.getByRole('navigation', { name: 'Administration' }).getByRole('link', { name: /shares/i }).click();
+  await alice.getByText('1 share is not as the policy says now.').waitFor();
+  await alice.getByRole('link', { name: 'Look at it' }).click();
+  await alice.getByText('needs no code').waitFor();
+  if ((await alice.locator('table').first().locator('tbody tr').count()) !== 1) watch.note('others than those in breach are shown');
+  await look(alice, 'all-shares-breaches', watch, { folder });
+  await alice.getByLabel('Show').selectOption('living');
+  await alice.getByLabel('Made by').selectOption(await alice.locator('#maker option', { hasText: /bob/i }).getAttribute('value'));
+  await alice.getByRole('button', { name: 'Show' }).press('Enter');
+  await alice.getByText('2 shares').first().waitFor();
+  await look(alice, 'all-shares-of-a-person', watch, { folder });
+  await alice.getByRole('link', { name: /^End all.*shares of bob/i }).press('Enter');
+  await alice.getByRole('heading', { name: /^End all shares of bob/i }).waitFor();
+  await look(alice, 'all-shares-end', watch, { folder });
+  service.down = true;
+  await alice.getByRole('button', { name: 'End 2 shares' }).press('Enter');
+  await alice.getByText('could not be told of all').waitFor();
+  await alice.getByText('was not told of the end of 2').waitFor();
+  await look(alice, 'all-shares-ended-here', watch, { folder });
+  if (service.shares.size !== 3) watch.note('the service was down and lost shares all the same');
+  service.down = false;
+  await alice.getByRole('link', { name: /^Tell the service.*shares of bob/i }).press('Enter');
+  await look(alice, 'all-shares-tell', watch, { folder });
+  await alice.getByRole('button', { name: 'Tell it again' }).press('Enter');
+  await alice.getByText('The shares have ended.').waitFor();
+  if (service.shares.size !== 1) watch.note(`the service has ${service.shares.size} shares`);
+  await look(alice, 'all-shares-ended', watch, { folder });
 }
 
 try {
@@ -117,7 +169,9 @@ try {
   await alice.goto(`${portal}/admin/shares`);
   await alice.getByText('Nobody has shared anything yet.').waitFor();
   await look(alice, 'all-shares-none', watch, { folder });
-  await alice.goto(`${portal}/operator`);
+  await allShares(alice, await at('bob'));
+  await alice.goto(`${portal}/`);
+  await alice.getByRole('navigation', { name: 'Portal' }).getByRole('link', { name: 'Platform' }).click();
   await alice.getByRole('heading', { name: 'All tenants' }).waitFor();
   await look(alice, 'operator', watch, { folder });
   await alice.getByRole('link', { name: 'Globex' }).click();
@@ -132,5 +186,6 @@ try {
 } finally {
   await browser.close();
   await demo.stop();
+  service.close();
 }
 process.exit(watch.finish('administration in the browser'));

@@ -18,6 +18,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Shares {
         locked_minutes: section.number("locked_minutes", 1..=10_080),
         wrong_in_life: section.number("wrong_in_life", 1..=1_000_000),
         kept_days: section.number("kept_days", 0..=3660),
+        sweep_minutes: section.number("sweep_minutes", 1..=10_080),
     };
     if shares.usual_days > shares.most_days {
         section.problem("usual_days", "is more than most_days", "a share may not usually live longer than it may at most");

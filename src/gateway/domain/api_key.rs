@@ -233,6 +233,9 @@ pub(in crate::gateway) struct ApiKey {
     pub(in crate::gateway) created_at: Timestamp,
     /// Name of the administrator who created it.
     pub(in crate::gateway) created_by: Hostile,
+    /// [`Principal::key`](super::principal::Principal::key) of that administrator; empty for keys from before this was noted.
+    #[serde(default)]
+    pub(in crate::gateway) maker: String,
     /// Newest first; at least one.
     pub(in crate::gateway) editions: Vec<Edition>,
 }

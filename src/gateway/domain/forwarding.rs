@@ -41,12 +41,18 @@ pub(in crate::gateway) static ANSWER: [HeaderName; 12] = [
     HeaderName::from_static("x-user-language"),
 ];
 
-/// The headers of `all` that pass, in the order of `list`; all values of each.
-pub(in crate::gateway) fn passing(list: &'static [HeaderName], all: &HeaderMap) -> HeaderMap {
+/// The headers of `all` that pass, with all values of each in their order. Names and values come as whoever has them knows headers;
+/// names are in lower case.
+pub(in crate::gateway) fn passing<'a, V: TryInto<HeaderValue>>(
+    list: &'static [HeaderName],
+    all: impl IntoIterator<Item = (&'a str, V)>,
+) -> HeaderMap {
     let mut out = HeaderMap::with_capacity(list.len());
-    for name in list {
-        for value in all.get_all(name) {
-            out.append(name, value.clone());
+    for (theirs, value) in all {
+        if let Some(name) = list.iter().find(|name| name.as_str() == theirs)
+            && let Ok(value) = value.try_into()
+        {
+            out.append(name, value);
         }
     }
     out
@@ -111,7 +117,12 @@ mod tests {
         ] {
             all.append(HeaderName::try_from(name).unwrap(), HeaderValue::from_static(value));
         }
-        let names = |list| passing(list, &all).keys().map(|name| name.as_str().to_owned()).collect::<Vec<_>>();
+        let names = |list| {
+            passing(list, all.iter().map(|(name, value)| (name.as_str(), value)))
+                .keys()
+                .map(|name| name.as_str().to_owned())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names(&REQUEST), ["accept", "range"]);
         assert!(names(&ANSWER).is_empty());
     }

@@ -66,6 +66,9 @@ mod tests {
             version: 1,
             ended: None,
             code_dead: false,
+            codes: 0,
+            untold: false,
+            dropped: 0,
             kept_days: 180,
         }
     }

@@ -1,6 +1,8 @@
 //! One share as the gateway itself knows it: who made it, how long and how often it opens, who came. Neither its code nor
 //! anything it shows is here.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::contract::ids::{ShareId, TaskId, VulId};
@@ -75,6 +77,7 @@ impl std::fmt::Debug for CodeCheck {
 
 /// An entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own, in a record that is at rest like this")]
 pub(in crate::gateway) struct Entry {
     /// A capability where there is no code: never shown but to the maker.
     pub(in crate::gateway) id: ShareId,
@@ -101,16 +104,29 @@ pub(in crate::gateway) struct Entry {
     pub(in crate::gateway) note: Hostile,
     /// BCP 47.
     pub(in crate::gateway) language: String,
-    /// Rises with every new code, an earlier end, a change of policy that concerns it, and with the end: what was granted before
-    /// is void.
+    /// Rises with every new code, a change of policy that concerns it, and with the end: what was granted before is void. A grant
+    /// asks for the end of the share besides, so another end needs no other version.
     pub(in crate::gateway) version: u64,
     /// When it was ended by hand, and by whom.
     pub(in crate::gateway) ended: Option<(Timestamp, Hostile)>,
     /// Its code was guessed at too often and opens nothing until there is a new one.
     pub(in crate::gateway) code_dead: bool,
+    /// Codes it had before the one it has: wrong codes are counted by it, so nothing but a new code begins these counts anew.
+    #[serde(default)]
+    pub(in crate::gateway) codes: u64,
+    /// It was ended here, and the service was not told yet.
+    #[serde(default)]
+    pub(in crate::gateway) untold: bool,
+    /// Findings it was of, once their list is dropped.
+    #[serde(default)]
+    pub(in crate::gateway) dropped: u32,
     /// Days it stays in the list when it is over.
     pub(in crate::gateway) kept_days: u32,
 }
+
+/// The longest that an opened share may stay open for its recipient, by any policy: so long after its last view nobody is inside
+/// of a share whose views are spent.
+pub(in crate::gateway) const LONGEST_VISIT: Duration = Duration::from_hours(24);
 
 /// Whether a share opens now. Lock-outs are beside this: they pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +159,56 @@ impl Entry {
         self.needs_code = true;
         self.check = Some(check);
         self.code_dead = false;
+        self.codes += 1;
         self.version += 1;
+    }
+
+    /// No code from now on: the link alone opens it.
+    pub(in crate::gateway) fn remove_code(&mut self) {
+        self.needs_code = false;
+        self.check = None;
+        self.code_dead = false;
+        self.codes += 1;
+        self.version += 1;
+    }
+
+    /// Ends it for good. False when somebody did before.
+    pub(in crate::gateway) fn end(&mut self, now: Timestamp, by: &Hostile) -> bool {
+        if self.ended.is_some() {
+            return false;
+        }
+        self.ended = Some((now, by.clone()));
+        self.untold = true;
+        self.version += 1;
+        self.drop_content();
+        true
+    }
+
+    /// What recipients were told and shown goes; what stays tells that there was a share, of what kind, who made it, who came and
+    /// how it ended. False when there was nothing to drop.
+    pub(in crate::gateway) fn drop_content(&mut self) -> bool {
+        if self.note.is_empty() && self.findings.is_empty() {
+            return false;
+        }
+        self.dropped = self.dropped.max(u32::try_from(self.findings.len()).unwrap_or(u32::MAX));
+        self.findings.clear();
+        self.note = Hostile::default();
+        true
+    }
+
+    /// Whether nobody is inside any more, nor ever can be again: it was ended, its time is over, or its views are spent and the
+    /// last of them is over by any policy.
+    pub(in crate::gateway) fn is_over(&self, now: Timestamp) -> bool {
+        match self.state(now) {
+            State::Ended | State::Expired => true,
+            State::UsedUp => self.last_opened.is_none_or(|at| now.since(at) > LONGEST_VISIT),
+            State::Open | State::CodeDead => false,
+        }
+    }
+
+    /// Findings it is of; none for a share of everything.
+    pub(in crate::gateway) fn finding_count(&self) -> u64 {
+        (self.findings.len() as u64).max(u64::from(self.dropped))
     }
 
     /// Views that are left; none when there is no limit.

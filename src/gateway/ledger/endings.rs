@@ -16,16 +16,16 @@ impl Ledger {
         by: &Hostile,
     ) -> Result<Option<(bool, Entry)>, LedgerError> {
         let now = self.clock.now();
-        let end = |entry: &mut Entry| {
-            let is_news = entry.ended.is_none();
-            if is_news {
-                entry.ended = Some((now, by.clone()));
-                entry.note = Hostile::default();
-                entry.version += 1;
-            }
-            Ok(is_news)
+        self.change(tenant, mark, |entry| Ok(entry.end(now, by))).await
+    }
+
+    /// The service knows that a share has ended.
+    pub(in crate::gateway) async fn told(&self, tenant: &TenantId, mark: &Mark) -> Result<(), LedgerError> {
+        let told = |entry: &mut Entry| -> Result<(), LedgerError> {
+            entry.untold = false;
+            Ok(())
         };
-        self.change(tenant, mark, end).await
+        self.change(tenant, mark, told).await.map(drop)
     }
 
     /// Ends every share of tasks that are no more; of these not even the names stay. The marks of those that had not ended before.
@@ -45,7 +45,9 @@ impl Ledger {
             }
             let forget = |entry: &mut Entry| -> Result<(), LedgerError> {
                 entry.project = Hostile::default();
-                entry.findings.clear();
+                entry.dropped = 0;
+                // It went with its task there.
+                entry.untold = false;
                 Ok(())
             };
             self.change(tenant, &mark, forget).await?;

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::Ledger;
-use crate::gateway::domain::share_entry::Mark;
+use crate::gateway::domain::share_entry::{Entry, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Count, Key, Store, Unavailable};
@@ -18,10 +18,17 @@ const LIFETIME: Duration = Duration::from_hours(400 * 24);
 pub(in crate::gateway) struct Try<'t> {
     pub(in crate::gateway) tenant: &'t TenantId,
     pub(in crate::gateway) mark: &'t Mark,
-    /// That of the entry; 0 where there is none. A new code is counted anew.
-    pub(in crate::gateway) version: u64,
+    /// [`Entry::codes`]; 0 where there is no entry. A new code is counted anew.
+    pub(in crate::gateway) codes: u64,
     /// The caller's network, masked.
     pub(in crate::gateway) network: &'t str,
+}
+
+impl<'t> Try<'t> {
+    /// At a share as it is known here, or at one that is not.
+    pub(in crate::gateway) fn at((tenant, mark): (&'t TenantId, &'t Mark), entry: Option<&Entry>, network: &'t str) -> Self {
+        Self { tenant, mark, codes: entry.map_or(0, |entry| entry.codes), network }
+    }
 }
 
 /// How a share stands with its guard.
@@ -86,8 +93,8 @@ impl Guard {
     }
 
     /// How a share stands, for its owner.
-    pub(in crate::gateway) async fn locks(&self, tenant: &TenantId, mark: &Mark, version: u64) -> Result<Locks, Unavailable> {
-        let of = Try { tenant, mark, version, network: "" };
+    pub(in crate::gateway) async fn locks(&self, tenant: &TenantId, mark: &Mark, codes: u64) -> Result<Locks, Unavailable> {
+        let of = Try { tenant, mark, codes, network: "" };
         let (lock, life) = (self.0.peek(&locked(of)).await?, self.0.peek(&in_life(of)).await?);
         Ok(Locks { locked_for: lock.map(|lock| lock.resets_in), wrong: life.map_or(0, |life| life.value) })
     }
@@ -120,7 +127,7 @@ const fn minutes(number: u32) -> Duration {
 }
 
 fn from_network(attempt: Try<'_>) -> Key {
-    Key::hashed(attempt.tenant, "share-tries", &format!("{} {} {}", attempt.network, attempt.version, attempt.mark.as_str()))
+    Key::hashed(attempt.tenant, "share-tries", &format!("{} {} {}", attempt.network, attempt.codes, attempt.mark.as_str()))
 }
 
 fn anywhere(attempt: Try<'_>) -> Key {
@@ -136,5 +143,5 @@ fn in_life(attempt: Try<'_>) -> Key {
 }
 
 fn named(kind: &'static str, attempt: Try<'_>) -> Key {
-    Key::new(attempt.tenant, kind, &format!("{}.{}", attempt.mark.as_str(), attempt.version))
+    Key::new(attempt.tenant, kind, &format!("{}.{}", attempt.mark.as_str(), attempt.codes))
 }

@@ -2,12 +2,14 @@
 //! did, who tried, and which recipients are inside now. The service keeps the code and what is shown.
 //!
 //! A share is named by its [`Mark`]: a hash of its id, which is a capability and stands only inside sealed entries. Entries
-//! change by compare-and-set alone, so a view that is taken is taken once, on whichever replica.
+//! change by compare-and-set alone, so a view that is taken is taken once, on whichever replica. An entry that is over loses what
+//! it showed when it is read next, by whomever; the sweep reads those that nobody asks for.
 
 mod accesses;
 mod endings;
 mod grants;
 mod guard;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -82,7 +84,10 @@ impl Ledger {
         self.store.add(&index(tenant), mark.as_str(), Some(kept)).await?;
         let key = key(tenant, &mark);
         let sealed = self.seal(&key, entry)?;
-        Ok(self.store.insert(&key, sealed, Some(kept)).await?.is_some())
+        let is_new = self.store.insert(&key, sealed, Some(kept)).await?.is_some();
+        // Once more: who listed between the two took the name for one whose entry ran out.
+        self.store.add(&index(tenant), mark.as_str(), Some(kept)).await?;
+        Ok(is_new)
     }
 
     /// The entry of a share, if there is one.
@@ -156,9 +161,12 @@ impl Ledger {
         let Some(mark) = Mark::parse(&name) else { return Ok(None) };
         match self.entry(tenant, &mark).await {
             Ok(Some(entry)) => Ok(Some((mark, entry))),
-            // It ran out.
+            // It ran out, or is being made.
             Ok(None) => {
                 self.store.remove(&index(tenant), &name).await?;
+                if self.store.get(&key(tenant, &mark)).await?.is_some() {
+                    self.store.add(&index(tenant), &name, None).await?;
+                }
                 Ok(None)
             }
             Err(LedgerError::Sealed) => {
@@ -174,8 +182,22 @@ impl Ledger {
         let plain = self.ring.open(ENTRY, &key.context(), &[], &record.value).map_err(|_| LedgerError::Sealed)?;
         let renewed = self.ring.renew(ENTRY, &key.context(), &[], (&record.value, &plain));
         self.store.rewrap(key, record.version, renewed).await;
-        let entry = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
-        Ok(Some((entry, record.version)))
+        let mut entry: Entry = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
+        let version = if entry.is_over(self.clock.now()) && entry.drop_content() {
+            self.write_bare(key, record.version, &entry).await?
+        } else {
+            record.version
+        };
+        Ok(Some((entry, version)))
+    }
+
+    /// Writes a share that is over without its content. Where somebody wrote meanwhile, the next who reads does.
+    async fn write_bare(&self, key: &Key, version: Version, entry: &Entry) -> Result<Version, LedgerError> {
+        let sealed = self.seal(key, entry)?;
+        Ok(match self.store.compare_and_set(key, version, sealed, Some(self.kept(entry))).await? {
+            Swap::Done(written) => written,
+            Swap::Conflict | Swap::Gone => version,
+        })
     }
 
     fn seal(&self, key: &Key, entry: &Entry) -> Result<Vec<u8>, LedgerError> {
@@ -186,7 +208,8 @@ impl Ledger {
     /// How long an entry stays in the store: to its end, and as a tombstone behind it.
     fn kept(&self, entry: &Entry) -> Duration {
         let tombstone = Duration::from_hours(24 * u64::from(entry.kept_days));
-        entry.over_at().since(self.clock.now()).saturating_add(tombstone).saturating_add(SLACK)
+        // From its end on, whenever it is written: what is touched as a tombstone does not stay longer.
+        entry.over_at().after(tombstone.saturating_add(SLACK)).since(self.clock.now())
     }
 }
 

@@ -53,6 +53,9 @@ fn entry(id: &str, now: Timestamp) -> Entry {
         version: 1,
         ended: None,
         code_dead: false,
+        codes: 0,
+        untold: false,
+        dropped: 0,
         kept_days: 180,
     }
 }
@@ -131,6 +134,98 @@ async fn a_share_that_is_over_stays_as_a_tombstone_for_its_days_and_opens_no_mor
     assert!(ledger.all(&tenant).await.unwrap().is_empty());
 }
 
+/// A share with something to tell, and what of it is at rest.
+async fn telling(ledger: &Ledger, id: &str, now: Timestamp) -> Mark {
+    let findings = vec!["v1".parse().unwrap(), "v2".parse().unwrap()];
+    let share = Entry { note: "read this".into(), kind: ShareType::Vul, findings, most_views: Some(1), ..entry(id, now) };
+    assert!(ledger.begin(&acme(), &share).await.unwrap());
+    Mark::of(&acme(), &share.id)
+}
+
+async fn at_rest(ledger: &Ledger, mark: &Mark) -> Entry {
+    let key = key(&acme(), mark);
+    let record = ledger.store.get(&key).await.unwrap().unwrap();
+    serde_json::from_slice(&ledger.ring.open(ENTRY, &key.context(), &[], &record.value).unwrap()).unwrap()
+}
+
+fn tells(entry: &Entry) -> bool {
+    assert_eq!((entry.finding_count(), entry.check.is_none(), entry.maker.name.raw()), (2, true, "Alice"), "what stays");
+    assert_eq!(entry.note.is_empty(), entry.findings.is_empty());
+    !entry.note.is_empty()
+}
+
+#[tokio::test]
+async fn a_share_loses_what_it_showed_whichever_way_it_ends() {
+    both(async |bench| {
+        let (ledger, now) = (ledger(bench), bench.clock.now());
+        let marks =
+            [telling(&ledger, "expired", now).await, telling(&ledger, "used", now).await, telling(&ledger, "ended", now).await];
+        let [expired, used, ended] = &marks;
+        assert!(ledger.end(&acme(), ended, &"Dora".into()).await.unwrap().unwrap().0);
+        assert!(!tells(&at_rest(&ledger, ended).await));
+        assert!(matches!(ledger.take_view(&acme(), used).await.unwrap(), View::Taken(_)));
+        // Whoever took the last view is inside still.
+        bench.pass(Duration::from_hours(2));
+        assert!(tells(&ledger.entry(&acme(), used).await.unwrap().unwrap()));
+        assert!(tells(&ledger.entry(&acme(), expired).await.unwrap().unwrap()) && tells(&at_rest(&ledger, expired).await));
+        bench.pass(Duration::from_hours(23));
+        for mark in &marks {
+            let read = ledger.entry(&acme(), mark).await.unwrap().unwrap();
+            assert!(!tells(&read) && !tells(&at_rest(&ledger, mark).await), "at the first touch");
+        }
+        // What was read can be changed at once.
+        ledger.change(&acme(), expired, |_| Ok::<_, LedgerError>(())).await.unwrap().unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn shares_of_deleted_tasks_keep_no_name() {
+    both(async |bench| {
+        let ledger = ledger(bench);
+        let gone = telling(&ledger, "gone", bench.clock.now()).await;
+        ledger.end_of_tasks(&acme(), &["t1".parse().unwrap()], &"Dora".into()).await.unwrap();
+        let kept = at_rest(&ledger, &gone).await;
+        assert!(kept.note.is_empty() && kept.findings.is_empty() && kept.project.is_empty() && kept.finding_count() == 0);
+        assert!(!kept.untold, "it went with its task");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_share_that_is_made_while_others_list_is_in_the_list() {
+    both(async |bench| {
+        let ledger = ledger(bench);
+        for number in 0..40 {
+            let share = entry(&format!("s{number}"), bench.clock.now());
+            let tenant = acme();
+            let (made, first, second) = tokio::join!(ledger.begin(&tenant, &share), ledger.all(&tenant), ledger.all(&tenant));
+            assert!(made.unwrap() && first.is_ok() && second.is_ok());
+            assert_eq!(ledger.all(&tenant).await.unwrap().len(), number + 1);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn shares_that_nobody_looks_at_are_swept_by_one_replica_each_time() {
+    let bench = Bench::file();
+    let (ledger, every) = (ledger(&bench), Duration::from_hours(1));
+    let first = telling(&ledger, "first", bench.clock.now()).await;
+    bench.pass(Duration::from_hours(25));
+    ledger.sweep(&acme(), every).await.unwrap();
+    assert!(!tells(&at_rest(&ledger, &first).await));
+    let over = Entry { note: "read this".into(), ends: Some(bench.clock.now()), ..entry("second", bench.clock.now()) };
+    ledger.begin(&acme(), &over).await.unwrap();
+    let second = Mark::of(&acme(), &over.id);
+    bench.pass(Duration::from_mins(30));
+    ledger.sweep(&acme(), every).await.unwrap();
+    assert!(!at_rest(&ledger, &second).await.note.is_empty(), "there was one within the hour");
+    bench.pass(Duration::from_mins(31));
+    ledger.sweep(&acme(), every).await.unwrap();
+    assert!(at_rest(&ledger, &second).await.note.is_empty());
+}
+
 #[tokio::test]
 async fn however_many_come_the_newest_two_hundred_are_kept() {
     both(async |bench| {
@@ -168,7 +263,7 @@ fn door() -> Door {
 
 impl Door {
     const fn from<'t>(&'t self, network: &'t str) -> Try<'t> {
-        Try { tenant: &self.tenant, mark: &self.mark, version: 1, network }
+        Try { tenant: &self.tenant, mark: &self.mark, codes: 0, network }
     }
 
     async fn wrong(&self, network: &str) -> Option<Reached> {
@@ -197,7 +292,7 @@ async fn five_wrong_codes_close_the_door_for_their_network_only_and_for_a_while(
     assert_eq!(door.waits(door.from("198.51.100.0/24")).await, None);
     let other = Mark::of(&door.tenant, &"other".parse().unwrap());
     assert_eq!(door.waits(Try { mark: &other, ..door.from("192.0.2.0/24") }).await, None);
-    assert_eq!(door.waits(Try { version: 2, ..door.from("192.0.2.0/24") }).await, None);
+    assert_eq!(door.waits(Try { codes: 1, ..door.from("192.0.2.0/24") }).await, None);
     door.bench.pass(Duration::from_secs(601));
     assert_eq!(door.waits(door.from("192.0.2.0/24")).await, None);
 }
@@ -228,9 +323,9 @@ async fn wrong_codes_of_many_networks_lock_the_share_and_in_the_end_kill_its_cod
         door.bench.pass(Duration::from_secs(1801));
     }
     assert_eq!(reached, [Reached::Locked, Reached::Locked, Reached::Locked, Reached::Locked, Reached::Dead]);
-    let locks = door.ledger.guard().locks(&door.tenant, &door.mark, 1).await.unwrap();
+    let locks = door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap();
     assert_eq!(locks, Locks { locked_for: None, wrong: 100 });
-    let renewed = door.ledger.guard().locks(&door.tenant, &door.mark, 2).await.unwrap();
+    let renewed = door.ledger.guard().locks(&door.tenant, &door.mark, 1).await.unwrap();
     assert_eq!(renewed.wrong, 0);
 }
 
@@ -239,11 +334,11 @@ async fn made_up_ids_are_locked_like_real_ones_and_leave_nothing_for_long() {
     let door = door();
     for network in 0..20 {
         let network = format!("10.0.{network}.0/24");
-        let attempt = Try { version: 0, ..door.from(&network) };
+        let attempt = Try { codes: 0, ..door.from(&network) };
         assert_eq!(door.admits(attempt).await, Admission::Look { locked_for: None });
         door.ledger.guard().wrong(attempt, false, &POLICY).await.unwrap();
     }
-    assert_eq!(door.waits(Try { version: 0, ..door.from("10.0.7.0/24") }).await, Some(1800));
+    assert_eq!(door.waits(Try { codes: 0, ..door.from("10.0.7.0/24") }).await, Some(1800));
     assert_eq!(door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap().wrong, 20);
     door.bench.pass(Duration::from_secs(601));
     assert_eq!(door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap().wrong, 0);
@@ -284,7 +379,7 @@ async fn the_store_holds_no_id_no_code_and_no_browsers_part_in_the_clear() {
     ledger.begin(&tenant, &share).await.unwrap();
     let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 1, terms: Terms::of(&POLICY) };
     let handle = ledger.grants().give(&tenant, &mark, &inside, Duration::from_mins(30)).await.unwrap();
-    let attempt = Try { tenant: &tenant, mark: &mark, version: 1, network: "192.0.2.0/24" };
+    let attempt = Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" };
     ledger.guard().admit(attempt, &POLICY).await.unwrap();
     let rest = bench.at_rest().await;
     let holds = |needle: &str| rest.windows(needle.len()).any(|window| window == needle.as_bytes());

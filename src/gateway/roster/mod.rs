@@ -2,6 +2,7 @@
 //! administrator has disabled them. Name and e-mail address are for administrators to read and stand only inside the seal; the
 //! record is named by the hash that stands for a person everywhere.
 
+mod outside;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt as _};
 use serde::{Deserialize, Serialize};
 
+use self::outside::Outside;
 use super::domain::principal::Principal;
 use super::domain::role::Role;
 use super::domain::tenant::TenantId;
@@ -18,6 +20,7 @@ use super::store::{Key, Store, Swap, Unavailable, Version};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::hostile::Hostile;
 use crate::platform::seal::Ring;
+use crate::platform::shutdown::Shutdown;
 
 const KIND: &str = "person";
 /// Changes by others that one change gives way to.
@@ -88,11 +91,19 @@ pub(in crate::gateway) struct Roster {
     store: Store,
     ring: Arc<Ring>,
     clock: Clock,
+    outside: Outside,
 }
 
 impl Roster {
-    pub(in crate::gateway) const fn new(store: Store, ring: Arc<Ring>, clock: Clock) -> Self {
-        Self { store, ring, clock }
+    /// Who is disabled is believed for `copy_life` without looking again. Must be called inside a tokio runtime.
+    pub(in crate::gateway) fn new(
+        (store, ring): (Store, Arc<Ring>),
+        clock: Clock,
+        copy_life: Duration,
+        shutdown: &Shutdown,
+    ) -> Self {
+        let outside = Outside::new(&store, copy_life, shutdown);
+        Self { store, ring, clock, outside }
     }
 
     /// Somebody signs in now: their record is as the provider says, and stays for `kept`. False when they are disabled; then
@@ -116,10 +127,25 @@ impl Roster {
         Err(Unavailable("a person's record changes all the time".to_owned()).into())
     }
 
-    /// Whether an administrator has disabled this person.
-    #[cfg(test)]
-    pub(in crate::gateway) async fn is_disabled(&self, who: &Principal) -> Result<bool, RosterError> {
-        Ok(self.record(&who.tenant, &who.key()).await?.is_some_and(|(person, _)| person.disabled.is_some()))
+    /// Whether an administrator has disabled somebody (by [`Principal::key`]), at most as old as a copy lives.
+    pub(in crate::gateway) async fn is_disabled(&self, tenant: &TenantId, user: &str) -> Result<bool, RosterError> {
+        // The list may name somebody too many, whose change came to nothing or is being made; the record decides.
+        let is_named = self.outside.list(tenant).await?.contains(user);
+        Ok(is_named && self.record(tenant, user).await?.is_some_and(|(person, _)| person.disabled.is_some()))
+    }
+
+    /// Whether anybody of a tenant may be disabled: while nobody is, nobody has to be told from them.
+    pub(in crate::gateway) async fn is_anybody_disabled(&self, tenant: &TenantId) -> Result<bool, RosterError> {
+        Ok(!self.outside.list(tenant).await?.is_empty())
+    }
+
+    /// Resolves when somebody may have been disabled or enabled: with word of it, or when it is time to look again.
+    pub(in crate::gateway) async fn news(&self, tenant: &TenantId) {
+        self.outside.news(tenant).await;
+    }
+
+    pub(in crate::gateway) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Somebody by [`Principal::key`].
@@ -160,12 +186,19 @@ impl Roster {
         (by, reason): (&Hostile, &Hostile),
     ) -> Result<Option<bool>, RosterError> {
         let disabled = Disabled { at: self.clock.now(), by: by.clone(), reason: reason.clone() };
-        self.change(tenant, user, None, |person| {
+        let disable = |person: &mut Person| {
             let news = person.disabled.is_none();
             person.disabled.get_or_insert_with(|| disabled.clone());
             news
-        })
-        .await
+        };
+        // First the list: somebody who is disabled and not in it would go on coming in with tokens.
+        self.outside.add(tenant, user).await?;
+        let done = self.change(tenant, user, None, disable).await?;
+        if done.is_none() {
+            self.outside.remove(tenant, user).await?;
+        }
+        self.outside.changed(tenant).await;
+        Ok(done)
     }
 
     /// Lets somebody in again; their record stays for `kept`. `None`: there is nobody of that key. False: they were not disabled.
@@ -175,7 +208,10 @@ impl Roster {
         user: &str,
         kept: Duration,
     ) -> Result<Option<bool>, RosterError> {
-        self.change(tenant, user, Some(kept), |person| person.disabled.take().is_some()).await
+        let done = self.change(tenant, user, Some(kept), |person| person.disabled.take().is_some()).await?;
+        self.outside.remove(tenant, user).await?;
+        self.outside.changed(tenant).await;
+        Ok(done)
     }
 
     async fn change(

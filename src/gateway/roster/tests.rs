@@ -10,7 +10,7 @@ const KEPT: Duration = Duration::from_hours(24);
 
 fn roster(bench: &Bench) -> Roster {
     let ring = Ring::new([("k".to_owned(), vec![7; 32])]).unwrap();
-    Roster::new(bench.store.clone(), Arc::new(ring), bench.clock.clone())
+    Roster::new((bench.store.clone(), Arc::new(ring)), bench.clock.clone(), Duration::ZERO, &bench.shutdown)
 }
 
 fn who(tenant: TenantId, subject: &str) -> Principal {
@@ -41,12 +41,19 @@ async fn people_come_are_disabled_and_come_again(bench: Bench) {
     assert_eq!(roster.disable(&globex(), &bob.key(), (&by, &reason)).await.unwrap(), None, "another tenant's");
     assert_eq!(roster.disable(&acme(), &bob.key(), (&by, &reason)).await.unwrap(), Some(true));
     assert_eq!(roster.disable(&acme(), &bob.key(), (&"Eve".into(), &"x".into())).await.unwrap(), Some(false));
-    assert!(roster.is_disabled(&bob).await.unwrap() && !roster.is_disabled(&carol).await.unwrap());
+    assert!(roster.is_disabled(&acme(), &bob.key()).await.unwrap());
+    assert!(
+        !roster.is_disabled(&globex(), &carol.key()).await.unwrap() && !roster.is_disabled(&globex(), &bob.key()).await.unwrap()
+    );
+    assert!(roster.is_anybody_disabled(&acme()).await.unwrap() && !roster.is_anybody_disabled(&globex()).await.unwrap());
     assert!(!roster.enter(&bob, KEPT).await.unwrap());
     let person = roster.person(&acme(), &bob.key()).await.unwrap().unwrap();
     assert_eq!((person.name.raw(), person.disabled.unwrap().reason.raw()), ("Bob", "left the company"));
     assert_eq!(roster.enable(&acme(), &bob.key(), KEPT).await.unwrap(), Some(true));
     assert_eq!(roster.enable(&acme(), &bob.key(), KEPT).await.unwrap(), Some(false));
+    assert!(!roster.is_disabled(&acme(), &bob.key()).await.unwrap() && !roster.is_anybody_disabled(&acme()).await.unwrap());
+    assert_eq!(roster.disable(&acme(), "nobody", (&by, &reason)).await.unwrap(), None);
+    assert!(!roster.is_anybody_disabled(&acme()).await.unwrap());
     assert!(roster.enter(&bob, KEPT).await.unwrap());
     for number in 0..4 {
         roster.enter(&who(acme(), &number.to_string()), KEPT).await.unwrap();

@@ -7,26 +7,23 @@ use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
 use super::share_policy::SharePolicies;
-use crate::contract::ids::ShareId;
+use super::shares::{Ended as How, Endings};
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
-use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::share_breach::{Breach, breaches};
 use crate::gateway::domain::share_entry::{Entry, Mark, State};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::ledger::{Ledger, LedgerError};
+use crate::gateway::ledger::Ledger;
 use crate::platform::clock::Clock;
 use crate::platform::hostile::Hostile;
 
 /// Shares on a page.
 pub(in crate::gateway) const PAGE_SIZE: u32 = 25;
-/// Shares that the service is told to delete in one call.
-const AT_ONCE: usize = 50;
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct AllShares {
-    credentials: Credentials,
+    endings: Endings,
     ledger: Ledger,
     policies: SharePolicies,
     audit: Audit,
@@ -62,6 +59,8 @@ pub(in crate::gateway) struct Maker {
     pub(in crate::gateway) name: Hostile,
     /// Shares of theirs that open something still.
     pub(in crate::gateway) living: u64,
+    /// Shares of theirs that have ended here, of which the service was not told.
+    pub(in crate::gateway) untold: u64,
 }
 
 /// One page.
@@ -100,7 +99,8 @@ impl AllShares {
         audit: Audit,
         clock: Clock,
     ) -> Self {
-        Self { credentials, ledger, policies, audit, clock }
+        let endings = Endings { credentials, ledger: ledger.clone(), audit: audit.clone() };
+        Self { endings, ledger, policies, audit, clock }
     }
 
     /// A page, counted from 1, newest first.
@@ -111,8 +111,9 @@ impl AllShares {
         for share in &all {
             let maker = &share.entry.maker;
             let known = makers.entry((maker.name.raw().to_lowercase(), maker.key.clone()));
-            let known = known.or_insert_with(|| Maker { key: maker.key.clone(), name: maker.name.clone(), living: 0 });
+            let known = known.or_insert_with(|| Maker { key: maker.key.clone(), name: maker.name.clone(), living: 0, untold: 0 });
             known.living += u64::from(is_living(share.state));
+            known.untold += u64::from(share.entry.untold);
         }
         let breaching = all.iter().filter(|share| !share.breaches.is_empty()).count() as u64;
         let fitting: Vec<Listed> = all.into_iter().filter(|share| filter.has(share)).collect();
@@ -131,39 +132,27 @@ impl AllShares {
         found.makers.into_iter().find(|maker| maker.key == key).ok_or(Error::NotFound)
     }
 
-    /// Ends every share of a maker that opens something still: here first, so that its door is closed whatever the service says,
-    /// then at the service. Done again it tells the service of those it could not be told of.
+    /// Ends every share of a maker that opens something still. Done again it tells the service of those it could not be told of.
     pub(in crate::gateway) async fn end_of(&self, actor: &Actor, maker: &str, network: &str) -> Result<Ended, Error> {
-        let (tenant, now) = (&actor.principal.tenant, self.clock.now());
+        let tenant = &actor.principal.tenant;
         let theirs: Vec<_> = self.all(tenant).await?.into_iter().filter(|share| share.entry.maker.key == maker).collect();
         if theirs.is_empty() {
             return Err(Error::NotFound);
         }
-        let mut ids: Vec<ShareId> = Vec::new();
-        for share in theirs.iter().filter(|share| is_living(share.state)) {
-            let end = |entry: &mut Entry| -> Result<(), LedgerError> {
-                entry.ended.get_or_insert_with(|| (now, actor.principal.name.clone()));
-                entry.version += 1;
-                Ok(())
-            };
-            if self.ledger.change(tenant, &share.mark, end).await?.is_some() {
-                ids.push(share.entry.id.clone());
-            }
-        }
-        let mut done = Ended { ended: ids.len(), untold: 0 };
-        for some in ids.chunks(AT_ONCE) {
-            let told = self.credentials.changing(actor, Subject::BY_A_SHARE, |service, call| {
-                let ids = some.to_vec();
-                async move { service.delete_shares(&call, ids).await }
-            });
-            if let Err(error) = told.await {
-                tracing::warn!(%tenant, %error, "the service was not told that shares have ended; their doors are closed");
-                done.untold += some.len();
+        let marks: Vec<Mark> = theirs.into_iter().filter(Listed::is_endable).map(|share| share.mark).collect();
+        let (mut done, mut failed) = (Ended::default(), None);
+        for (_, outcome) in self.endings.end(actor, &marks).await {
+            match outcome {
+                Ok(how) => {
+                    done.ended += 1;
+                    done.untold += usize::from(how == How::HereOnly);
+                }
+                Err(error) => failed = Some(error),
             }
         }
         let event = actor.did(Event::new(Deed::SharesEnded, &format!("{} of {maker}", done.ended)));
         self.audit.record(tenant, Event { network: Some(network.to_owned()), ..event });
-        Ok(done)
+        failed.map_or(Ok(done), Err)
     }
 
     /// What needs somebody's eye.
@@ -192,8 +181,15 @@ impl AllShares {
     }
 
     async fn is_locked(&self, tenant: &TenantId, share: &Listed) -> Result<bool, Error> {
-        let locks = self.ledger.guard().locks(tenant, &share.mark, share.entry.version).await?;
+        let locks = self.ledger.guard().locks(tenant, &share.mark, share.entry.codes).await?;
         Ok(locks.locked_for.is_some())
+    }
+}
+
+impl Listed {
+    /// Whether ending it does something still: it opens something, or the service was not told of its end.
+    fn is_endable(&self) -> bool {
+        is_living(self.state) || self.entry.untold
     }
 }
 

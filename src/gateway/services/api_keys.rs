@@ -66,7 +66,7 @@ pub(in crate::gateway) struct Wanted {
 /// What became of a form.
 pub(in crate::gateway) enum Outcome {
     /// The key and its text, which is nowhere else.
-    Made(ApiKey, Secret),
+    Made(Box<ApiKey>, Secret),
     /// The form was sent before; its text was shown then.
     AlreadyMade,
 }
@@ -179,7 +179,7 @@ impl ApiKeys {
     /// Issues a key, at most one for each form.
     pub(in crate::gateway) async fn create(&self, actor: &Actor, wanted: &Wanted) -> Result<Outcome, Error> {
         let new = self.understood(wanted)?;
-        let by = actor.principal.name.clone();
+        let by = (actor.principal.key(), actor.principal.name.clone());
         let made = self.once(actor, &wanted.once, self.issued.create(&actor.principal.tenant, new, by)).await?;
         Ok(self.told(actor, "created", made))
     }
@@ -230,7 +230,7 @@ impl ApiKeys {
     fn told(&self, actor: &Actor, what: &str, made: Option<(ApiKey, Secret)>) -> Outcome {
         let Some((key, text)) = made else { return Outcome::AlreadyMade };
         self.note(actor, what, &key.id);
-        Outcome::Made(key, text)
+        Outcome::Made(Box::new(key), text)
     }
 
     fn note(&self, actor: &Actor, what: &str, id: &str) {

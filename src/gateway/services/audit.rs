@@ -10,12 +10,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Actor;
 use super::error::Error;
+use super::users::Users;
 use crate::gateway::audit::Audit;
 pub(in crate::gateway) use crate::gateway::audit::{Check, Found, Line};
 use crate::gateway::domain::audit::{Deed, Event, Written};
 use crate::gateway::domain::audit_filter::AuditFilter;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::session::Sessions;
 use crate::gateway::store::Unavailable;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::hostile::Hostile;
@@ -34,7 +34,7 @@ const LATE: Duration = Duration::from_hours(24);
 #[derive(Clone)]
 pub(in crate::gateway) struct AuditLog {
     audit: Audit,
-    sessions: Sessions,
+    users: Users,
     clock: Clock,
     shutdown: Shutdown,
     files: Arc<Semaphore>,
@@ -86,12 +86,8 @@ struct Progress {
 
 impl AuditLog {
     /// `most`: records that one page looks through.
-    pub(in crate::gateway) fn new(
-        (audit, sessions): (Audit, Sessions),
-        (clock, shutdown): (Clock, Shutdown),
-        most: usize,
-    ) -> Self {
-        Self { audit, sessions, clock, shutdown, files: Arc::new(Semaphore::new(FILES)), most }
+    pub(in crate::gateway) fn new((audit, users): (Audit, Users), (clock, shutdown): (Clock, Shutdown), most: usize) -> Self {
+        Self { audit, users, clock, shutdown, files: Arc::new(Semaphore::new(FILES)), most }
     }
 
     /// A page of the log of the administrator's tenant, below an event or from its end.
@@ -187,7 +183,7 @@ impl AuditLog {
         if let Some(known) = names.get(user) {
             return Ok(known.clone());
         }
-        let name = self.sessions.name_of(tenant, user).await?;
+        let name = self.users.name(tenant, user).await;
         names.insert(user.clone(), name.clone());
         Ok(name)
     }

@@ -9,6 +9,7 @@ pub(in crate::gateway) mod artifacts;
 pub(in crate::gateway) mod audit;
 pub(in crate::gateway) mod authority;
 pub(in crate::gateway) mod backchannel;
+pub(in crate::gateway) mod bearers;
 pub(in crate::gateway) mod browsers;
 pub(in crate::gateway) mod chains;
 mod coalesce;
@@ -87,6 +88,7 @@ pub(in crate::gateway) struct Services {
     pub(in crate::gateway) artifacts: artifacts::Artifacts,
     pub(in crate::gateway) authority: authority::Authority,
     pub(in crate::gateway) backchannel: backchannel::BackChannel,
+    pub(in crate::gateway) bearers: bearers::Bearers,
     pub(in crate::gateway) browsers: browsers::Browsers,
     pub(in crate::gateway) diagnostics: diagnostics::Diagnostics,
     pub(in crate::gateway) drafts: drafts::Drafts,

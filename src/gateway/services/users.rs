@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::Actor;
 use super::error::Error;
 use crate::gateway::audit::Audit;
+use crate::gateway::domain::api_key::ApiKey;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::principal::Principal;
@@ -15,6 +16,7 @@ use crate::gateway::policies::Policies;
 pub(in crate::gateway) use crate::gateway::roster::Person;
 use crate::gateway::roster::Roster;
 use crate::gateway::session::{By, ListedSession, Sessions};
+use crate::gateway::vault::IssuedKeys;
 use crate::platform::hostile::Hostile;
 
 /// People of a tenant that are looked through at most.
@@ -30,6 +32,8 @@ pub(in crate::gateway) struct Users {
     roster: Roster,
     sessions: Sessions,
     policies: Policies,
+    /// Keys that people have made outlive what is done to them, so it is said which.
+    issued: IssuedKeys,
     audit: Audit,
 }
 
@@ -99,16 +103,23 @@ pub(in crate::gateway) struct One {
     pub(in crate::gateway) this: String,
     /// It is whoever asks.
     pub(in crate::gateway) is_self: bool,
+    /// API keys that this person has made and that still work, oldest first; they are the tenant's. `None`: not known now.
+    pub(in crate::gateway) keys: Option<Vec<ApiKey>>,
 }
 
 impl Users {
-    pub(in crate::gateway) const fn new(roster: Roster, sessions: Sessions, policies: Policies, audit: Audit) -> Self {
-        Self { roster, sessions, policies, audit }
+    pub(in crate::gateway) fn new(
+        roster: Roster,
+        (sessions, policies): (Sessions, Policies),
+        issued: IssuedKeys,
+        audit: Audit,
+    ) -> Self {
+        Self { roster, sessions, policies, issued, audit }
     }
 
     /// Somebody signs in. False when they are disabled.
     pub(in crate::gateway) async fn enter(&self, who: &Principal) -> Result<bool, Error> {
-        Ok(self.roster.enter(who, self.kept(&who.tenant)).await?)
+        Ok(self.roster.enter(who, self.kept(&who.tenant).await).await?)
     }
 
     /// A page, counted from 1, of those whose name or e-mail address contains `wanted`, by name.
@@ -145,11 +156,20 @@ impl Users {
         sessions.sort_by_key(|session| std::cmp::Reverse(session.last_seen));
         let role = sessions.first().map_or(person.role, |session| session.role);
         let (this, is_self) = (actor.login.public(), actor.principal.key() == user);
-        Ok(One { user: user.to_owned(), person: Person { role, ..person }, sessions, this, is_self })
+        let keys = self.keys_of(tenant, user).await;
+        Ok(One { user: user.to_owned(), person: Person { role, ..person }, sessions, this, is_self, keys })
     }
 
-    /// Somebody may not come in any more: written down first, then what begins now counts nothing, then what there is ends, on
-    /// all replicas. Done again it ends what a failure left over.
+    /// Nobody is kept from being disabled because this cannot be told.
+    async fn keys_of(&self, tenant: &TenantId, user: &str) -> Option<Vec<ApiKey>> {
+        let all = self.issued.list(tenant).await;
+        let all = all.inspect_err(|error| tracing::warn!(%tenant, %error, "which keys a person has made is not known")).ok()?;
+        let now = self.roster.now();
+        Some(all.into_iter().filter(|key| key.maker == user && key.ends() > now).collect())
+    }
+
+    /// Somebody may not come in any more, neither by signing in nor with an access token of the provider: written down first, then
+    /// what begins now counts nothing, then what there is ends, on all replicas. Done again it ends what a failure left over.
     pub(in crate::gateway) async fn disable(&self, actor: &Actor, user: &str, reason: &str, network: &str) -> Result<(), Error> {
         let (tenant, reason) = (&actor.principal.tenant, reason.trim());
         if reason.is_empty() || reason.chars().count() > LONGEST_REASON {
@@ -174,10 +194,25 @@ impl Users {
         let person = self.roster.person(tenant, user).await?.ok_or(Error::NotFound)?;
         // The other way round: until the last step nobody gets in.
         self.sessions.set_disabled(&person.principal(tenant), false).await?;
-        if self.roster.enable(tenant, user, self.kept(tenant)).await?.ok_or(Error::NotFound)? {
+        if self.roster.enable(tenant, user, self.kept(tenant).await).await?.ok_or(Error::NotFound)? {
             self.note(actor, "enabled", user, network);
         }
         Ok(())
+    }
+
+    /// Whether anybody of a tenant may be disabled.
+    pub(super) async fn is_anybody_disabled(&self, tenant: &TenantId) -> Result<bool, Error> {
+        Ok(self.roster.is_anybody_disabled(tenant).await?)
+    }
+
+    /// Whether somebody (by [`Principal::key`]) is disabled, at most a second behind any change.
+    pub(super) async fn is_disabled(&self, tenant: &TenantId, user: &str) -> Result<bool, Error> {
+        Ok(self.roster.is_disabled(tenant, user).await?)
+    }
+
+    /// Resolves when somebody may have been disabled or enabled, within a second in any case.
+    pub(super) async fn news(&self, tenant: &TenantId) {
+        self.roster.news(tenant).await;
     }
 
     /// How many people a tenant has, about.
@@ -195,8 +230,9 @@ impl Users {
         self.audit.record(&actor.principal.tenant, Event { network: Some(network.to_owned()), ..event });
     }
 
-    fn kept(&self, tenant: &TenantId) -> Duration {
-        let days = self.policies.last(tenant).map_or(1, |held| held.policy.retention.user_days);
+    /// How long somebody stays in the list who does not come again; shortest where nobody knows the policy now.
+    async fn kept(&self, tenant: &TenantId) -> Duration {
+        let days = self.policies.of(tenant).await.map_or(1, |policy| policy.retention.user_days);
         Duration::from_hours(24 * u64::from(days))
     }
 }

@@ -13,7 +13,6 @@ use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Swap, Unavailable, Version};
-use crate::platform::hostile::Hostile;
 
 const PURPOSE: &str = "standing";
 /// Changes by others that one change gives way to.
@@ -79,11 +78,6 @@ impl Sessions {
             Known { version: None, .. } => Ok(principal),
             Known { .. } => Err(Unavailable("what is known of a user does not open".to_owned())),
         }
-    }
-
-    /// What a user (by [`Principal::key`]) is called, as far as the provider said so lately; `None` when nobody remembers.
-    pub(in crate::gateway) async fn name_of(&self, tenant: &TenantId, user: &str) -> Result<Option<Hostile>, Unavailable> {
-        Ok(self.0.known(tenant, user).await?.standing.map(|standing| standing.principal.name))
     }
 
     /// From now on all sessions of the user speak for the user as told `now`, on this replica with the next request, on the

@@ -28,6 +28,7 @@ mod service;
 mod shares;
 mod tasks;
 pub(crate) mod transport;
+mod tries;
 
 #[cfg(test)]
 mod tests;
@@ -39,3 +40,4 @@ pub(crate) use presence::Presence;
 pub(crate) use reports::Report;
 pub(crate) use service::ScanningService;
 pub(crate) use transport::Transport;
+pub(crate) use tries::Tries;

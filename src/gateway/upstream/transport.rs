@@ -11,17 +11,16 @@ use futures_util::Stream;
 use reqwest::header::HeaderMap;
 use reqwest::{Certificate, Client, ClientBuilder, Method, Request, RequestBuilder, Response, StatusCode, redirect};
 use tokio::runtime::Handle;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use url::Url;
 
 use crate::config::gateway::Upstream;
 
 use super::error::UpstreamError;
+use super::tries::Tries;
 
 /// Error answers are read up to here.
 const ERROR_BODY: usize = 64 * 1024;
-/// Wait before the first further try; doubles with each.
-const FIRST_WAIT: Duration = Duration::from_millis(50);
 
 /// A connection pool with its limits. Clones share the pool; a worker thread has its own by building its own.
 #[derive(Clone, Debug)]
@@ -149,10 +148,9 @@ impl Transport {
     }
 
     async fn tried(&self, mut request: Request, repeat: Repeat) -> Result<Heard, UpstreamError> {
-        let mut left = if repeat == Repeat::Safe { self.retries } else { 0 };
-        let mut wait = FIRST_WAIT;
+        let mut tries = Tries::new(if repeat == Repeat::Safe { self.retries } else { 0 });
         loop {
-            let again = request.try_clone().filter(|_| left > 0);
+            let again = request.try_clone().filter(|_| tries.is_left());
             let outcome = match self.at_home(self.client.execute(request)).await {
                 Ok(response) if again.is_some() && matches!(response.status().as_u16(), 502..=504) => {
                     Ok(Heard::All(read(response, ERROR_BODY).await?))
@@ -169,9 +167,7 @@ impl Transport {
                 Some(next) if may_help => request = next,
                 _ => return outcome,
             }
-            left -= 1;
-            sleep(wait).await;
-            wait *= 2;
+            tries.next().await;
         }
     }
 }

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use super::origins::OriginBook;
-use super::records::Records;
+use super::shelf::Shelf;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::api_key::{AllowList, ApiKey, ID, KeyRefusal, KeyText, SECRET, Scopes};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::Origins;
-use crate::gateway::store::{Copies, Unavailable};
+use crate::gateway::store::Unavailable;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{keyed, same};
 use crate::platform::hostile::Hostile;
@@ -49,8 +49,7 @@ pub(in crate::gateway) struct Refused {
 /// The API keys of all tenants. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct IssuedKeys {
-    records: Records,
-    copies: Copies<Vec<Issued>, VaultError>,
+    shelf: Shelf<Held, Issued>,
     usage: Usage,
     origins: OriginBook,
     clock: Clock,
@@ -104,8 +103,7 @@ impl From<Held> for Issued {
 impl IssuedKeys {
     pub(in crate::gateway) fn new(parts: &Parts) -> Self {
         Self {
-            records: Records { store: parts.store.clone(), ring: Arc::clone(&parts.ring), kind: KIND },
-            copies: Copies::new(CHANGED, parts.copy_life(), &parts.store, &parts.shutdown),
+            shelf: Shelf::new(KIND, CHANGED, parts),
             usage: Usage::new("api-key-use", parts),
             origins: OriginBook::new(parts),
             clock: parts.clock.clone(),
@@ -113,29 +111,40 @@ impl IssuedKeys {
         }
     }
 
-    /// Issues a key. Its text is in the answer and nowhere else.
+    /// Issues a key, made by whom [`Principal::key`](crate::gateway::domain::principal::Principal::key) and name say. Its text is in
+    /// the answer and nowhere else.
     pub(in crate::gateway) async fn create(
         &self,
         tenant: &TenantId,
         new: NewApiKey,
-        by: Hostile,
+        (maker, name): (String, Hostile),
     ) -> Result<(ApiKey, Secret), VaultError> {
         let (id, now) = (random::letters(ID).map_err(no_randomness)?, self.clock.now());
         let secret = random::letters(SECRET).map_err(no_randomness)?;
         let NewApiKey { label, scopes, networks, days } = new;
-        let mut about =
-            ApiKey { id: id.clone(), label, scopes, networks, days, created_at: now, created_by: by, editions: Vec::new() };
+        let mut about = ApiKey {
+            id: id.clone(),
+            label,
+            scopes,
+            networks,
+            days,
+            created_at: now,
+            created_by: name,
+            maker,
+            editions: Vec::new(),
+        };
         let text = KeyText { id: &id, secret: &secret }.write();
         let proof = Proof::of(&secret, about.rotate(now, Duration::ZERO, last_four(&text)))?;
         let held = Held { about: about.clone(), proofs: vec![proof] };
-        self.change(tenant, |all| {
-            if all.len() >= self.most {
-                return Err(VaultError::Full { most: self.most, kind: "API" });
-            }
-            all.push(held.clone());
-            Ok(())
-        })
-        .await?;
+        self.shelf
+            .change(tenant, |all| {
+                if all.len() >= self.most {
+                    return Err(VaultError::Full { most: self.most, kind: "API" });
+                }
+                all.push(held.clone());
+                Ok(())
+            })
+            .await?;
         Ok((about, text))
     }
 
@@ -149,6 +158,7 @@ impl IssuedKeys {
         let (secret, now) = (random::letters(SECRET).map_err(no_randomness)?, self.clock.now());
         let text = KeyText { id, secret: &secret }.write();
         let about = self
+            .shelf
             .change(tenant, |all| {
                 let held = find(all, id)?;
                 let number = held.about.rotate(now, overlap, last_four(&text));
@@ -166,18 +176,18 @@ impl IssuedKeys {
 
     /// Takes a key back for good, with all its texts.
     pub(in crate::gateway) async fn revoke(&self, tenant: &TenantId, id: &str) -> Result<ApiKey, VaultError> {
-        self.change(tenant, |all| {
-            let about = find(all, id)?.about.clone();
-            all.retain(|other| other.about.id != id);
-            Ok(about)
-        })
-        .await
+        self.shelf
+            .change(tenant, |all| {
+                let about = find(all, id)?.about.clone();
+                all.retain(|other| other.about.id != id);
+                Ok(about)
+            })
+            .await
     }
 
     /// The tenant's keys, oldest first.
     pub(in crate::gateway) async fn list(&self, tenant: &TenantId) -> Result<Vec<ApiKey>, VaultError> {
-        let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
-        Ok(held.into_iter().map(|held| held.about).collect())
+        Ok(self.shelf.read(tenant).await?.into_iter().map(|held| held.about).collect())
     }
 
     /// Uses of the tenant's keys, by [`use_of`].
@@ -230,7 +240,7 @@ impl IssuedKeys {
     /// store is away the end that was known holds.
     pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, text: &Secret) {
         let Some(text) = KeyText::read(text.expose()) else { return };
-        let mut word = self.copies.word(tenant);
+        let mut word = self.shelf.copies.word(tenant);
         let mut known = None;
         loop {
             word.mark_unchanged();
@@ -245,36 +255,21 @@ impl IssuedKeys {
             if left.is_some_and(|left| left.is_zero()) {
                 return;
             }
-            let again = self.copies.life().max(LOOK);
+            let again = self.shelf.copies.life().max(LOOK);
             // An error would be that the copies are gone, and with them the process.
             let _ = timeout(left.map_or(again, |left| left.min(again)), word.changed()).await;
         }
     }
 
     async fn copy(&self, tenant: &TenantId) -> Result<Arc<Vec<Issued>>, VaultError> {
-        let read = async || {
-            let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
-            Ok(held.into_iter().map(Issued::from).collect())
-        };
-        self.copies.get(tenant, read).await
+        self.shelf.copy(tenant, |held| held.into_iter().map(Issued::from).collect()).await
     }
 
     /// Writes counted uses down now.
     #[cfg(test)]
     pub(in crate::gateway) async fn flush(&self) {
-        self.usage.flush().await;
-        self.origins.flush().await;
-    }
-
-    async fn change<T>(
-        &self,
-        tenant: &TenantId,
-        work: impl FnMut(&mut Vec<Held>) -> Result<T, VaultError>,
-    ) -> Result<T, VaultError> {
-        let changed = self.records.change(tenant, work).await;
-        // Also after trouble: it may have been written.
-        self.copies.changed(tenant).await;
-        changed
+        super::behind::Behind::flush(&self.usage).await;
+        super::behind::Behind::flush(&self.origins).await;
     }
 }
 

@@ -3,9 +3,11 @@
 //! believe a copy of it for at most a second and drop it at once when word of a change comes.
 
 mod api_keys;
+mod behind;
 mod origins;
 mod records;
 mod server_keys;
+mod shelf;
 #[cfg(test)]
 pub(in crate::gateway) mod tests;
 mod usage;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::behind::{Behind, write_behind};
 use super::records::Records;
 use super::{Parts, VaultError};
 use crate::gateway::domain::network::neighbourhood;
@@ -16,7 +17,6 @@ use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::{Origin, Origins, Uses};
 use crate::gateway::store::Key;
 use crate::platform::clock::Clock;
-use crate::platform::shutdown::Shutdown;
 
 const KIND: &str = "api-key-origins";
 /// Days that are told, today among them.
@@ -76,6 +76,26 @@ impl Week {
     }
 }
 
+impl Behind for OriginBook {
+    async fn flush(&self) {
+        let _turn = self.0.turn.lock().await;
+        let taken = mem::take(&mut *self.waiting());
+        let today = Uses::day(self.0.clock.now());
+        for ((tenant, id), counted) in taken {
+            let key = key(&tenant, &id);
+            let written = self.0.records.change_at::<Week, _>(&key, Some(KEPT), |week| {
+                week.forget_before(today);
+                week.merge(&counted, self.0.most);
+                Ok(())
+            });
+            if let Err(error) = written.await {
+                tracing::debug!(%tenant, %error, "who uses a key is not written yet");
+                self.waiting().entry((tenant, id)).or_default().merge(&counted, self.0.most);
+            }
+        }
+    }
+}
+
 impl OriginBook {
     /// Writes in the background, and once more when the process ends.
     pub(super) fn new(parts: &Parts) -> Self {
@@ -87,21 +107,8 @@ impl OriginBook {
             waiting: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         }));
-        shutdown.spawn(book.clone().run(Duration::from_secs(settings.use_seconds), shutdown.clone()));
+        write_behind(book.clone(), Duration::from_secs(settings.use_seconds), shutdown);
         book
-    }
-
-    async fn run(self, every: Duration, shutdown: Shutdown) {
-        loop {
-            let goes_on = tokio::select! {
-                () = tokio::time::sleep(every) => true,
-                () = shutdown.begun() => false,
-            };
-            self.flush().await;
-            if !goes_on {
-                return;
-            }
-        }
     }
 
     /// One more call of `operation` with the key, from this address.
@@ -121,25 +128,6 @@ impl OriginBook {
         }
         week.forget_before(Uses::day(self.0.clock.now()));
         Ok(told(&week))
-    }
-
-    /// Writes what waits. What cannot be written waits on.
-    pub(super) async fn flush(&self) {
-        let _turn = self.0.turn.lock().await;
-        let taken = mem::take(&mut *self.waiting());
-        let today = Uses::day(self.0.clock.now());
-        for ((tenant, id), counted) in taken {
-            let key = key(&tenant, &id);
-            let written = self.0.records.change_at::<Week, _>(&key, Some(KEPT), |week| {
-                week.forget_before(today);
-                week.merge(&counted, self.0.most);
-                Ok(())
-            });
-            if let Err(error) = written.await {
-                tracing::debug!(%tenant, %error, "who uses a key is not written yet");
-                self.waiting().entry((tenant, id)).or_default().merge(&counted, self.0.most);
-            }
-        }
     }
 
     fn waiting(&self) -> MutexGuard<'_, HashMap<(TenantId, String), Week>> {

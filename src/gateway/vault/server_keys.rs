@@ -7,12 +7,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize as _;
 
-use super::records::Records;
+use super::shelf::Shelf;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::server_key::{KeyTest, ServerKey};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{Copies, Unavailable};
+use crate::gateway::store::Unavailable;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{hex, keyed};
 use crate::platform::hostile::Hostile;
@@ -30,9 +30,8 @@ const SHORT: usize = 16;
 /// The server keys of all tenants. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct ServerKeys {
-    records: Records,
-    /// Active keys, the newest first.
-    copies: Copies<Vec<(ServerKey, Secret)>, VaultError>,
+    /// The copies are of active keys, the newest first.
+    shelf: Shelf<Held, (ServerKey, Secret)>,
     usage: Usage,
     ring: Arc<Ring>,
     clock: Clock,
@@ -54,8 +53,7 @@ impl Drop for Held {
 impl ServerKeys {
     pub(in crate::gateway) fn new(parts: &Parts) -> Self {
         Self {
-            records: Records { store: parts.store.clone(), ring: Arc::clone(&parts.ring), kind: KIND },
-            copies: Copies::new(CHANGED, parts.copy_life(), &parts.store, &parts.shutdown),
+            shelf: Shelf::new(KIND, CHANGED, parts),
             usage: Usage::new("server-key-use", parts),
             ring: Arc::clone(&parts.ring),
             clock: parts.clock.clone(),
@@ -109,23 +107,23 @@ impl ServerKeys {
             last_tested: None,
             last_used: None,
         };
-        self.change(tenant, |held| {
-            if held.iter().any(|other| other.secret == text) {
-                return Err(VaultError::Duplicate);
-            }
-            if held.len() >= self.most {
-                return Err(VaultError::Full { most: self.most, kind: "server" });
-            }
-            held.push(Held { about: about.clone(), secret: text.to_owned() });
-            if active { stand_up(held, &about.id, now) } else { Ok(about.clone()) }
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                if held.iter().any(|other| other.secret == text) {
+                    return Err(VaultError::Duplicate);
+                }
+                if held.len() >= self.most {
+                    return Err(VaultError::Full { most: self.most, kind: "server" });
+                }
+                held.push(Held { about: about.clone(), secret: text.to_owned() });
+                if active { stand_up(held, &about.id, now) } else { Ok(about.clone()) }
+            })
+            .await
     }
 
     /// What may be shown of the tenant's keys, oldest first.
     pub(in crate::gateway) async fn list(&self, tenant: &TenantId) -> Result<Vec<ServerKey>, VaultError> {
-        let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
-        Ok(held.iter().map(|held| held.about.clone()).collect())
+        Ok(self.shelf.read(tenant).await?.iter().map(|held| held.about.clone()).collect())
     }
 
     /// Uses of the tenant's keys by id, days kept as the settings say.
@@ -144,50 +142,50 @@ impl ServerKeys {
     /// Makes a key the one that is used. The one used until now stays active behind it; a third one does not.
     pub(in crate::gateway) async fn activate(&self, tenant: &TenantId, id: &str) -> Result<ServerKey, VaultError> {
         let now = self.clock.now();
-        self.change(tenant, |held| stand_up(held, id, now)).await
+        self.shelf.change(tenant, |held| stand_up(held, id, now)).await
     }
 
     /// Makes one of two active keys inactive.
     pub(in crate::gateway) async fn deactivate(&self, tenant: &TenantId, id: &str) -> Result<ServerKey, VaultError> {
-        self.change(tenant, |held| {
-            let active = held.iter().filter(|held| held.about.active).count();
-            let found = find(held, id)?;
-            if found.about.active && active < ACTIVE {
-                return Err(VaultError::OnlyActive);
-            }
-            found.about.active = false;
-            Ok(found.about.clone())
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                let active = held.iter().filter(|held| held.about.active).count();
+                let found = find(held, id)?;
+                if found.about.active && active < ACTIVE {
+                    return Err(VaultError::OnlyActive);
+                }
+                found.about.active = false;
+                Ok(found.about.clone())
+            })
+            .await
     }
 
     /// Deletes a key for good. No key that is not active takes its place.
     pub(in crate::gateway) async fn remove(&self, tenant: &TenantId, id: &str) -> Result<ServerKey, VaultError> {
-        self.change(tenant, |held| {
-            let found = find(held, id)?.about.clone();
-            held.retain(|other| other.about.id != id);
-            Ok(found)
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                let found = find(held, id)?.about.clone();
+                held.retain(|other| other.about.id != id);
+                Ok(found)
+            })
+            .await
     }
 
     /// The active keys with their secrets, for calls to the service: the first is used, and the second when the service
     /// answers 401 to it. At most a second old.
     pub(in crate::gateway) async fn active(&self, tenant: &TenantId) -> Result<Arc<Vec<(ServerKey, Secret)>>, VaultError> {
-        let read = async || {
-            let (held, _) = self.records.read::<Vec<Held>>(tenant).await?;
+        let active = |held: Vec<Held>| {
             let mut active: Vec<_> = held.iter().filter(|held| held.about.active).map(reveal).collect();
             active.sort_by_key(|(key, _)| std::cmp::Reverse(key.since()));
             active.truncate(ACTIVE);
-            Ok(active)
+            active
         };
-        self.copies.get(tenant, read).await
+        self.shelf.copy(tenant, active).await
     }
 
     /// Any key with its secret, for a test call to the service before it is made active.
     pub(in crate::gateway) async fn reveal(&self, tenant: &TenantId, id: &str) -> Result<(ServerKey, Secret), VaultError> {
-        let (mut held, _) = self.records.read::<Vec<Held>>(tenant).await?;
-        find(&mut held, id).map(|held| reveal(held))
+        find(&mut self.shelf.read(tenant).await?, id).map(|held| reveal(held))
     }
 
     /// Writes down how a test call went.
@@ -199,12 +197,13 @@ impl ServerKeys {
         words: Hostile,
     ) -> Result<ServerKey, VaultError> {
         let test = KeyTest { at: self.clock.now(), ok, words };
-        self.change(tenant, |held| {
-            let found = find(held, id)?;
-            found.about.last_tested = Some(test.clone());
-            Ok(found.about.clone())
-        })
-        .await
+        self.shelf
+            .change(tenant, |held| {
+                let found = find(held, id)?;
+                found.about.last_tested = Some(test.clone());
+                Ok(found.about.clone())
+            })
+            .await
     }
 
     /// Counts one call to the service with this key; written down within a minute or so.
@@ -216,18 +215,7 @@ impl ServerKeys {
     /// Writes counted uses down now.
     #[cfg(test)]
     pub(in crate::gateway) async fn flush(&self) {
-        self.usage.flush().await;
-    }
-
-    async fn change<T>(
-        &self,
-        tenant: &TenantId,
-        work: impl FnMut(&mut Vec<Held>) -> Result<T, VaultError>,
-    ) -> Result<T, VaultError> {
-        let changed = self.records.change(tenant, work).await;
-        // Also after trouble: it may have been written.
-        self.copies.changed(tenant).await;
-        changed
+        super::behind::Behind::flush(&self.usage).await;
     }
 
     /// By the newest ring key: recognisable inside one deployment, and no help in guessing the key elsewhere.

@@ -6,12 +6,12 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::behind::{Behind, write_behind};
 use super::records::Records;
 use super::{Parts, VaultError};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::Uses;
 use crate::platform::clock::Clock;
-use crate::platform::shutdown::Shutdown;
 
 /// Uses by key.
 pub(in crate::gateway) type Ledger = BTreeMap<String, Uses>;
@@ -34,6 +34,28 @@ struct Inner {
     turn: tokio::sync::Mutex<()>,
 }
 
+impl Behind for Usage {
+    async fn flush(&self) {
+        let _turn = self.0.turn.lock().await;
+        let taken = mem::take(&mut *self.waiting());
+        for (tenant, counted) in taken {
+            let today = Uses::day(self.0.clock.now());
+            let written = self.0.records.change::<Ledger, _>(&tenant, |ledger| {
+                merge(ledger, &counted);
+                for uses in ledger.values_mut() {
+                    uses.by_day.retain(|day, _| *day > today - self.0.days);
+                }
+                ledger.retain(|_, uses| uses.last.is_some_and(|last| Uses::day(last) > today - FORGOTTEN));
+                Ok(())
+            });
+            if let Err(error) = written.await {
+                tracing::debug!(%tenant, %error, "uses of keys are not written yet");
+                merge(self.waiting().entry(tenant).or_default(), &counted);
+            }
+        }
+    }
+}
+
 impl Usage {
     /// Writes in the background, and once more when the process ends.
     pub(super) fn new(kind: &'static str, parts: &Parts) -> Self {
@@ -45,21 +67,8 @@ impl Usage {
             waiting: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         }));
-        shutdown.spawn(usage.clone().run(Duration::from_secs(settings.use_seconds), shutdown.clone()));
+        write_behind(usage.clone(), Duration::from_secs(settings.use_seconds), shutdown);
         usage
-    }
-
-    async fn run(self, every: Duration, shutdown: Shutdown) {
-        loop {
-            let goes_on = tokio::select! {
-                () = tokio::time::sleep(every) => true,
-                () = shutdown.begun() => false,
-            };
-            self.flush().await;
-            if !goes_on {
-                return;
-            }
-        }
     }
 
     /// One more use, now.
@@ -80,27 +89,6 @@ impl Usage {
             merge(&mut ledger, waiting);
         }
         Ok(ledger)
-    }
-
-    /// Writes what waits. What cannot be written waits on.
-    pub(super) async fn flush(&self) {
-        let _turn = self.0.turn.lock().await;
-        let taken = mem::take(&mut *self.waiting());
-        for (tenant, counted) in taken {
-            let today = Uses::day(self.0.clock.now());
-            let written = self.0.records.change::<Ledger, _>(&tenant, |ledger| {
-                merge(ledger, &counted);
-                for uses in ledger.values_mut() {
-                    uses.by_day.retain(|day, _| *day > today - self.0.days);
-                }
-                ledger.retain(|_, uses| uses.last.is_some_and(|last| Uses::day(last) > today - FORGOTTEN));
-                Ok(())
-            });
-            if let Err(error) = written.await {
-                tracing::debug!(%tenant, %error, "uses of keys are not written yet");
-                merge(self.waiting().entry(tenant).or_default(), &counted);
-            }
-        }
     }
 
     fn waiting(&self) -> MutexGuard<'_, HashMap<TenantId, Ledger>> {

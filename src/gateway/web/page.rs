@@ -8,6 +8,7 @@ use actix_web::cookie::{Cookie, SameSite};
 use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_TYPE;
+use actix_web::web::Data;
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
 
 use super::context::Context;
@@ -15,6 +16,8 @@ use super::error::WebError;
 use super::site::Site;
 use super::views::View;
 use super::views::layout::{AssetLinks, Chrome, News, SiteView, UserView};
+use crate::gateway::domain::principal::Principal;
+use crate::gateway::services::Services;
 use crate::gateway::session::Portal;
 use crate::platform::clock::Timestamp;
 
@@ -121,7 +124,7 @@ impl Flash {
             Self::SharesEndedHere,
             "shares-ended-here",
             "The shares have ended, and their links open nothing here any more. The scanning service could not be told of all of \
-them; there they stay until they run out.",
+them; there they stay until somebody ends them here once more, or they run out.",
         ),
         (Self::SessionHadEnded, "session-had-ended", "There was nothing to end any more."),
     ];
@@ -151,11 +154,13 @@ pub(in crate::gateway) struct Page {
     pub(in crate::gateway) site: Arc<Site>,
     /// Asked when the page is made: the role may be found to have changed while the request runs.
     portal: Portal,
+    /// Who runs the platform, as the settings say.
+    services: Option<Data<Services>>,
     flash: Option<News>,
 }
 
 impl Page {
-    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `admin`, `audit`, `account` or empty).
+    /// The frame of a page with this title in this part of the navigation (`home`, `tasks`, `shares`, `keys`, `sessions`, `admin`, `audit`, `operator`, `account` or empty).
     pub(in crate::gateway) fn chrome(&self, title: impl Into<String>, part: &'static str) -> Chrome {
         let user = self.portal.signed_in();
         Chrome {
@@ -163,12 +168,16 @@ impl Page {
             part,
             site: SiteView::of(&self.site),
             assets: AssetLinks::current(),
-            user: user.as_ref().map(|user| UserView::of(&user.principal)),
+            user: user.as_ref().map(|user| UserView::of(&user.principal, self.runs_platform(&user.principal))),
             csrf: user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
             request_id: self.context.request_id.clone(),
             flash: self.flash,
             offers_sign_in: true,
         }
+    }
+
+    fn runs_platform(&self, who: &Principal) -> bool {
+        self.services.as_ref().is_some_and(|services| services.administration.operators.has(who))
     }
 
     /// Until when whoever looks counts as having signed in lately; `None` when they do not.
@@ -228,6 +237,7 @@ impl FromRequest for Page {
             return ready(Err(WebError::misdirected()));
         };
         let flash = request.cookie(FLASH_COOKIE).and_then(|cookie| Flash::news(cookie.value()));
-        ready(Ok(Self { context, site, portal: Portal::of(request), flash }))
+        let services = request.app_data::<Data<Services>>().cloned();
+        ready(Ok(Self { context, site, portal: Portal::of(request), services, flash }))
     }
 }

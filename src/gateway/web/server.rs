@@ -52,6 +52,7 @@ pub(in crate::gateway) fn serve(
         let calls = ApiParts {
             api,
             api_keys: services.api_keys.clone(),
+            bearers: services.bearers.clone(),
             proxy,
             sessions: sessions.clone(),
             sites: sites.clone(),

@@ -58,7 +58,8 @@ impl Reply {
     /// The service's answer as it is.
     pub(super) fn of(answer: Answer, place: Place) -> Self {
         let length = answer.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-        let headers = forwarding::passing(&forwarding::ANSWER, &answer.headers);
+        let theirs = answer.headers.iter().map(|(name, value)| (name.as_str(), value));
+        let headers = forwarding::passing(&forwarding::ANSWER, theirs);
         let body = ReplyBody::Stream(Passing { body: answer.body, _place: place });
         Self { status: answer.status, headers, length, body, cache: None, judged: Some(Box::new(answer.headers)) }
     }

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use tokio::time::sleep;
 
 use super::caller::Means;
 use super::reply::Reply;
@@ -17,12 +16,10 @@ use crate::gateway::services::credentials::Credentials;
 use crate::gateway::services::error::{Error, NOT_BELIEVED};
 use crate::gateway::services::pace::{Pace, Pass, Place, Who, is_trouble};
 use crate::gateway::upstream::proxy::{Answer, Outgoing, Proxy, Target};
-use crate::gateway::upstream::{Credential, UpstreamError};
+use crate::gateway::upstream::{Credential, Tries, UpstreamError};
 
 /// Words for a service that refuses the server keys.
 const KEYS_NOT_BELIEVED: &str = "The scanning service does not accept the server key of this tenant.";
-/// Wait before the first further try; doubles with each.
-const FIRST_WAIT: Duration = Duration::from_millis(50);
 const REQUEST_ID: header::HeaderName = header::HeaderName::from_static("x-request-id");
 
 /// An answer, and whether it says that the service fails.
@@ -149,7 +146,7 @@ impl Call {
     /// Sends a request, again where the table allows that, where it may help, and where not too many do so at once (WIRE reading
     /// rule 10).
     async fn tried(&self, proxy: &Proxy, means: &Means, body: Option<&Bytes>, pass: &Pass) -> Outcome {
-        let (mut left, mut wait) = (self.retries, FIRST_WAIT);
+        let mut tries = Tries::new(self.retries);
         loop {
             let outgoing = body.map_or(Outgoing::Nothing, |bytes| Outgoing::Whole(Some(bytes.clone())));
             let outcome = self.send(proxy, means, outgoing).await;
@@ -158,13 +155,11 @@ impl Call {
                 Err(Error::Upstream(error)) => error.is_unconnected(),
                 Err(_) => false,
             };
-            if left == 0 || !may_help || !pass.may_retry() || !self.pace.budget.may_retry(&self.tenant) {
+            if !tries.is_left() || !may_help || !pass.may_retry() || !self.pace.budget.may_retry(&self.tenant) {
                 return outcome;
             }
             drop(outcome);
-            left -= 1;
-            sleep(wait).await;
-            wait *= 2;
+            tries.next().await;
         }
     }
 

@@ -108,6 +108,9 @@ impl OwnShares {
             version: 1,
             ended: None,
             code_dead: false,
+            codes: 0,
+            untold: false,
+            dropped: 0,
             kept_days: policy.kept_days,
         })
     }
@@ -159,7 +162,10 @@ impl OwnShares {
             }
             What::Ended(marks) => {
                 for mark in marks {
-                    if let Some((true, _)) = self.ledger.end(tenant, mark, by).await? {
+                    let ended = self.ledger.end(tenant, mark, by).await?;
+                    // It was the service that said yes.
+                    self.ledger.told(tenant, mark).await?;
+                    if let Some((true, _)) = ended {
                         self.tell(tenant, wish, "ended", mark);
                     }
                 }
@@ -182,18 +188,12 @@ impl OwnShares {
 
 fn change(entry: &mut Entry, ends: Option<Timestamp>, code: &NewCode) {
     if let Some(ends) = ends {
-        entry.version += u64::from(entry.ends.is_none_or(|before| ends < before));
         entry.ends = Some(ends);
     }
     match code {
         NewCode::Same => {}
         NewCode::Is(check) => entry.renew_code(check.clone()),
-        NewCode::None => {
-            entry.needs_code = false;
-            entry.check = None;
-            entry.code_dead = false;
-            entry.version += 1;
-        }
+        NewCode::None => entry.remove_code(),
     }
 }
 

@@ -33,8 +33,7 @@ impl SharePages {
         let policy = self.policies.of(&place.tenant).await?;
         let mark = place.mark();
         let entry = self.ledger.entry(&place.tenant, &mark).await?;
-        let version = entry.as_ref().map_or(0, |entry| entry.version);
-        let attempt = Try { tenant: &place.tenant, mark: &mark, version, network: &place.network };
+        let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         let locked_for = match self.guard.admit(attempt, &policy).await? {
             Admission::Look { locked_for } => locked_for,
             Admission::Wait { seconds } => return Ok(Entrance::Wait(seconds)),
@@ -103,7 +102,7 @@ impl SharePages {
         }
         let check = Ledger::check_of(code)?;
         let learn = |current: &mut share_entry::Entry| -> Result<(), Error> {
-            if current.version == entry.version {
+            if current.codes == entry.codes {
                 current.check = Some(check.clone());
             }
             Ok(())
@@ -139,7 +138,7 @@ impl SharePages {
         let Some(entry) = entry else { return Ok(()) };
         match reached {
             Some(Reached::Dead) if !entry.code_dead => {
-                self.kill(place, (attempt.mark, entry.version)).await?;
+                self.kill(place, (attempt.mark, entry.codes)).await?;
                 self.log.alarm(place, attempt.mark, Outcome::CodeDead);
             }
             Some(Reached::Locked) => self.log.alarm(place, attempt.mark, Outcome::Locked),
@@ -150,11 +149,10 @@ impl SharePages {
         Ok(())
     }
 
-    /// The code that was guessed at opens nothing any more. The version stays: whoever is inside is no stranger, and counters
-    /// that began anew would tell that there is a share.
-    async fn kill(&self, place: &Place, (mark, version): (&Mark, u64)) -> Result<(), Error> {
+    /// The code that was guessed at opens nothing any more. The version stays: whoever is inside is no stranger.
+    async fn kill(&self, place: &Place, (mark, codes): (&Mark, u64)) -> Result<(), Error> {
         let dead = |entry: &mut share_entry::Entry| -> Result<(), Error> {
-            entry.code_dead |= entry.version == version;
+            entry.code_dead |= entry.codes == codes;
             Ok(())
         };
         self.ledger.change(&place.tenant, mark, dead).await.map(drop)

@@ -47,8 +47,7 @@ impl SharePages {
             let guarded = opens && needs_code == Some(true);
             return Ok((if guarded { Passage::WithoutCode } else { passage }, None));
         };
-        let version = entry.as_ref().map_or(0, |entry| entry.version);
-        let attempt = Try { tenant: &place.tenant, mark: &mark, version, network: &place.network };
+        let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         let locked_for = match self.guard.admit(attempt, &policy).await? {
             Admission::Look { locked_for } => locked_for,
             Admission::Wait { seconds } => return Err(Error::Busy { retry_after: seconds }),
@@ -66,8 +65,7 @@ impl SharePages {
     pub(in crate::gateway) async fn passed(&self, tried: &Tried, status: u16) -> Result<(), Error> {
         let Tried { place, entry, policy } = tried;
         let mark = place.mark();
-        let version = entry.as_ref().map_or(0, |entry| entry.version);
-        let attempt = Try { tenant: &place.tenant, mark: &mark, version, network: &place.network };
+        let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         match status {
             200..=299 => {
                 if entry.is_some() {

@@ -1,4 +1,4 @@
-//! One share after it was made: how it stands, a later end, a new code, its end. A change closes the door first and tells the
+//! One share after it was made: how it stands, another last day, a new code. A change closes the door first and tells the
 //! service then; the door opens again when the service has said yes, so an outage in the middle leaves it closed.
 
 use std::time::Duration;
@@ -12,15 +12,13 @@ use crate::gateway::domain::share_entry::{Access, Entry, Mark, State};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::Ledger;
 use crate::gateway::services::Actor;
-use crate::gateway::services::error::{Error, Kind};
+use crate::gateway::services::error::Error;
 use crate::gateway::store::Key;
 
 /// A change that takes longer than this is given up on.
 const CHANGE_TAKES: Duration = Duration::from_mins(2);
 /// Pages of the service's list that are looked through for one share: 1,000 shares.
 const LOOKED_THROUGH: u32 = 5;
-/// Shares that are ended in one go at most: what two pages of a list show.
-pub(in crate::gateway) const MOST_ENDED: usize = 40;
 
 /// A share on its own page.
 pub(in crate::gateway) struct OneShare {
@@ -41,31 +39,6 @@ pub(in crate::gateway) enum AtService {
     Missing,
     /// The service does not answer, or has more shares than are looked through.
     Unknown,
-}
-
-/// How far an end got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gateway) enum Ended {
-    Everywhere,
-    /// Nothing opens it here any more, but the service could not be told.
-    HereOnly,
-}
-
-/// What became of ending several.
-pub(in crate::gateway) struct Sheet {
-    /// Each that was named, with what became of it; an entry only where whoever asked may see it.
-    pub(in crate::gateway) lines: Vec<(Mark, Option<Entry>, Result<Ended, NotEnded>)>,
-}
-
-/// Why one of several was not ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gateway) enum NotEnded {
-    /// Not there, or somebody else's.
-    NotFound,
-    /// It was over already.
-    WasOver,
-    /// Something went wrong; nothing was changed.
-    Failed,
 }
 
 impl Shares {
@@ -107,7 +80,7 @@ impl Shares {
         Ok(AtService::Unknown)
     }
 
-    /// Gives a share another last day.
+    /// Gives a share another last day. Nothing else changes: whoever is inside stays until then, and wrong codes stay counted.
     pub(in crate::gateway) async fn extend(&self, actor: &Actor, mark: &Mark, last_day: &str) -> Result<(), Error> {
         let policy = self.policies.of(&actor.principal.tenant).await?;
         let ends = end_of(last_day, self.clock.now(), policy.most_days)?;
@@ -116,9 +89,6 @@ impl Shares {
             let change = UpdateShare { expired_at: Some(Some(ends.rfc3339())), extraction_code: None };
             self.tell(actor, &entry.id, &change).await?;
             let moved = |entry: &mut Entry| -> Result<(), Error> {
-                if entry.ends.is_none_or(|before| ends < before) {
-                    entry.version += 1;
-                }
                 entry.ends = Some(ends);
                 Ok(())
             };
@@ -207,92 +177,5 @@ impl Shares {
         // One that is not given back runs out by itself.
         let _ = self.store.release(&lease).await;
         done
-    }
-
-    /// Ends a share for good: here first, then at the service. Done again, it tells the service again.
-    pub(in crate::gateway) async fn end(&self, actor: &Actor, mark: &Mark) -> Result<Ended, Error> {
-        let tenant = &actor.principal.tenant;
-        let Some(_) = self.ledger.entry(tenant, mark).await? else { return self.end_elsewhere(actor, mark).await };
-        self.seen_by(actor, mark).await?;
-        let (_, entry) = self.ledger.end(tenant, mark, &actor.principal.name).await?.ok_or(Error::NotFound)?;
-        let told = self.delete_there(actor, vec![entry.id]).await;
-        let ended = match told {
-            Ok(()) => Ended::Everywhere,
-            Err(error) => {
-                tracing::warn!(share = mark.short(), %error, "a share was ended here, but the service could not be told");
-                Ended::HereOnly
-            }
-        };
-        self.note(actor, if ended == Ended::Everywhere { "ended" } else { "ended_here" }, mark);
-        Ok(ended)
-    }
-
-    /// Ends a share that only the service knows; nobody knows whose it is, so administrators do.
-    async fn end_elsewhere(&self, actor: &Actor, mark: &Mark) -> Result<Ended, Error> {
-        if !actor.principal.is_administrator() {
-            return Err(Error::NotFound);
-        }
-        let (all, _) = self.elsewhere_all(actor).await?;
-        let (_, row) = all.into_iter().find(|(known, _)| known == mark).ok_or(Error::NotFound)?;
-        self.delete_there(actor, vec![row.id]).await?;
-        self.note(actor, "ended", mark);
-        Ok(Ended::Everywhere)
-    }
-
-    /// Tells the service that shares are over. One that it does not know is over.
-    pub(super) async fn delete_there(&self, actor: &Actor, ids: Vec<ShareId>) -> Result<(), Error> {
-        let told = self.credentials.changing(actor, Subject::BY_A_SHARE, |service, call| {
-            let ids = ids.clone();
-            async move { service.delete_shares(&call, ids).await }
-        });
-        match told.await {
-            Err(Error::Upstream(error)) if error.kind == Kind::NotFound => Ok(()),
-            other => other,
-        }
-    }
-
-    /// Those of `marks` that could be ended now, for asking first.
-    pub(in crate::gateway) async fn endable(&self, actor: &Actor, marks: &[Mark]) -> Result<Vec<Seen>, Error> {
-        let mut seen = Vec::new();
-        for mark in several(marks)? {
-            match self.seen_by(actor, mark).await {
-                Ok(entry) if entry.ended.is_none() => seen.push(self.look_at(actor, mark.clone(), entry).await?),
-                Ok(_) | Err(Error::NotFound) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(seen)
-    }
-
-    /// Ends several, each for itself.
-    pub(in crate::gateway) async fn end_several(&self, actor: &Actor, marks: &[Mark]) -> Result<Sheet, Error> {
-        let mut lines = Vec::new();
-        for mark in several(marks)? {
-            let (entry, outcome) = match self.seen_by(actor, mark).await {
-                Ok(entry) if entry.ended.is_some() => (Some(entry), Err(NotEnded::WasOver)),
-                Ok(entry) => {
-                    let ended = self.end(actor, mark).await.map_err(|error| {
-                        tracing::warn!(share = mark.short(), %error, "one of several shares was not ended");
-                        NotEnded::Failed
-                    });
-                    (Some(entry), ended)
-                }
-                Err(Error::NotFound) => (None, Err(NotEnded::NotFound)),
-                Err(error) => {
-                    tracing::warn!(share = mark.short(), %error, "one of several shares was not ended");
-                    (None, Err(NotEnded::Failed))
-                }
-            };
-            lines.push((mark.clone(), entry, outcome));
-        }
-        Ok(Sheet { lines })
-    }
-}
-
-fn several(marks: &[Mark]) -> Result<&[Mark], Error> {
-    match marks.len() {
-        0 => Err(Error::Invalid("Choose at least one share.".to_owned())),
-        1..=MOST_ENDED => Ok(marks),
-        _ => Err(Error::Invalid(format!("At most {MOST_ENDED} shares are ended at once."))),
     }
 }

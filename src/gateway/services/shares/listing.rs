@@ -80,7 +80,7 @@ impl Shares {
         let (mut standing, mut wrong) = (Standing::Is(state), 0);
         if entry.needs_code && matches!(state, State::Open | State::CodeDead) {
             let Locks { locked_for, wrong: counted } =
-                self.ledger.guard().locks(&actor.principal.tenant, &mark, entry.version).await?;
+                self.ledger.guard().locks(&actor.principal.tenant, &mark, entry.codes).await?;
             wrong = counted;
             if let (State::Open, Some(wait)) = (state, locked_for) {
                 standing = Standing::Locked(wait);

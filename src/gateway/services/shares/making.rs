@@ -190,7 +190,7 @@ a code, or leave the number of views empty.";
         match made {
             Ok(_) => Ok(entry),
             Err(error) => {
-                self.unmake(actor, &mark, &entry, &error).await?;
+                self.unmake(actor, &mark, &error).await?;
                 Err(error)
             }
         }
@@ -198,16 +198,14 @@ a code, or leave the number of views empty.";
 
     /// Takes a share back of which the service said no. Where it said nothing, the share may be there all the same: then it is
     /// ended, for nobody was told its code.
-    async fn unmake(&self, actor: &Actor, mark: &Mark, entry: &Entry, error: &Error) -> Result<(), Error> {
-        let tenant = &actor.principal.tenant;
+    async fn unmake(&self, actor: &Actor, mark: &Mark, error: &Error) -> Result<(), Error> {
         if said_no(error) {
-            return Ok(self.ledger.forget(tenant, mark).await?);
+            return Ok(self.ledger.forget(&actor.principal.tenant, mark).await?);
         }
-        self.ledger.end(tenant, mark, &actor.principal.name).await?;
-        if let Err(error) = self.delete_there(actor, vec![entry.id.clone()]).await {
-            tracing::warn!(share = mark.short(), %error, "a share that was perhaps made could not be deleted at the service");
+        match self.endings().close(actor, std::slice::from_ref(mark)).await.pop() {
+            Some((_, Err(error))) => Err(error),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn entry(
@@ -238,6 +236,9 @@ a code, or leave the number of views empty.";
             version: 1,
             ended: None,
             code_dead: false,
+            codes: 0,
+            untold: false,
+            dropped: 0,
             kept_days: policy.kept_days,
         })
     }

@@ -1,6 +1,7 @@
 //! Shares, the owner's side: which there are, what a new one would show, making one exactly once, and what becomes of it. What
 //! opens is decided by the ledger; the scanning service is told, and when it cannot be told, the door stays closed.
 
+mod ending;
 mod keeping;
 mod listing;
 mod making;
@@ -12,7 +13,8 @@ use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 use time::{Date, OffsetDateTime, Time};
 
-pub(in crate::gateway) use self::keeping::{AtService, Ended, NotEnded, OneShare, Sheet};
+pub(in crate::gateway) use self::ending::{Ended, Endings, NotEnded, Sheet};
+pub(in crate::gateway) use self::keeping::{AtService, OneShare};
 pub(in crate::gateway) use self::listing::{Elsewhere, PAGE_SIZE, Seen, ShareList, Standing};
 pub(in crate::gateway) use self::making::{LONGEST_NOTE, MOST_VIEWS, NewLink, NewShare, Offer, Outcome, WantedCode};
 pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms};

@@ -47,7 +47,7 @@ async fn no_secret_and_no_address_is_readable_at_rest(bench: Bench) {
     let scopes = Scopes::of(&[Group::Read], []);
     let new =
         NewApiKey { label: "planted-program".into(), scopes, networks: AllowList::parse("203.0.113.77", 1).unwrap(), days: 1 };
-    let (key, text) = issued.create(&acme(), new, "planted-admin".into()).await.unwrap();
+    let (key, text) = issued.create(&acme(), new, ("planted-maker".to_owned(), "planted-admin".into())).await.unwrap();
     issued.verify(&acme(), &text, "203.0.113.77".parse().unwrap()).await.unwrap();
     issued.flush().await;
     planted.extend([key.id.clone(), "planted-program".to_owned(), "203.0.113.77".to_owned()]);

@@ -45,7 +45,7 @@ pub(super) fn new(label: &str, networks: &str) -> NewApiKey {
 }
 
 pub(super) async fn create(keys: &IssuedKeys) -> (ApiKey, Secret) {
-    keys.create(&acme(), new("build", ""), "alice".into()).await.unwrap()
+    keys.create(&acme(), new("build", ""), ("alice-key".to_owned(), "alice".into())).await.unwrap()
 }
 
 /// Why the text is refused, if it is.
@@ -100,7 +100,8 @@ async fn a_changed_a_guessed_and_a_made_up_text_are_unknown(bench: Bench) {
 
 async fn a_key_is_good_from_its_own_networks_only(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
-    let (_, text) = keys.create(&acme(), new("build", "192.0.2.0/24 2001:db8::/32"), "alice".into()).await.unwrap();
+    let (_, text) =
+        keys.create(&acme(), new("build", "192.0.2.0/24 2001:db8::/32"), ("alice-key".to_owned(), "alice".into())).await.unwrap();
     for (address, why) in [
         ("192.0.2.200", None),
         ("2001:db8::1", None),
@@ -115,7 +116,8 @@ async fn a_key_is_good_from_its_own_networks_only(bench: Bench) {
 async fn a_rotated_key_works_with_both_texts_until_the_overlap_ends_and_not_longer(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
     for overlap in [Overlap::Hour, Overlap::Day, Overlap::Week] {
-        let (key, first) = keys.create(&acme(), new(overlap.as_str(), ""), "alice".into()).await.unwrap();
+        let (key, first) =
+            keys.create(&acme(), new(overlap.as_str(), ""), ("alice-key".to_owned(), "alice".into())).await.unwrap();
         bench.clock.advance(DAY);
         let (rotated, second) = keys.rotate(&acme(), &key.id, overlap.time()).await.unwrap();
         assert_eq!((rotated.id.as_str(), rotated.ends()), (key.id.as_str(), bench.clock.now().after(DAY * 30)));
@@ -219,7 +221,7 @@ async fn many_keys_created_at_once_are_all_kept_up_to_the_limit(bench: Bench) {
     let mut tasks = JoinSet::new();
     for _ in 0..most + 5 {
         let keys = keys.clone();
-        tasks.spawn(async move { keys.create(&acme(), new("build", ""), "alice".into()).await });
+        tasks.spawn(async move { keys.create(&acme(), new("build", ""), ("alice-key".to_owned(), "alice".into())).await });
     }
     let (made, refused): (Vec<_>, Vec<_>) = tasks.join_all().await.into_iter().partition(Result::is_ok);
     assert_eq!((made.len(), refused.len()), (most, 5));

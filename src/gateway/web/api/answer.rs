@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
+    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
     REFERRER_POLICY, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
@@ -95,19 +95,6 @@ impl Refusal {
 /// The methods of a path.
 pub(super) fn options(allowed: &[&'static str]) -> HttpResponse {
     HttpResponse::NoContent().insert_header((ALLOW, allowed.join(", "))).finish()
-}
-
-/// The headers of a request that pass, as the upstream room knows headers.
-pub(super) fn passing(list: &'static [http::HeaderName], all: &HeaderMap) -> http::HeaderMap {
-    let mut out = http::HeaderMap::with_capacity(list.len());
-    for (theirs, value) in all {
-        if let Some(name) = list.iter().find(|name| name.as_str() == theirs.as_str())
-            && let Ok(value) = http::HeaderValue::from_bytes(value.as_bytes())
-        {
-            out.append(name, value);
-        }
-    }
-    out
 }
 
 /// The service's answer, its body as it arrives. A stream ends with the session or the API key of its call; the connection

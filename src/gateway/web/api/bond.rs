@@ -7,11 +7,14 @@ use futures_util::{FutureExt as _, Stream, StreamExt as _};
 
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::api_keys::ApiKeys;
+use crate::gateway::services::bearers::Bearers;
 use crate::gateway::session::{Seen, until};
 use crate::platform::secret::Secret;
 
 /// Words for a program whose key ended.
 const KEY_ENDED: &str = "The API key of this call has expired or was revoked.";
+/// Words for a program whose person is disabled.
+const TOKEN_ENDED: &str = "The account that the access token of this call belongs to was disabled, or cannot be told now.";
 
 /// See above.
 pub(super) enum Bond {
@@ -22,7 +25,13 @@ pub(super) enum Bond {
         /// The one that came with the call: others of the same key may go on.
         text: Secret,
     },
-    /// Nobody, or an access token, of which only the service knows when it ends.
+    /// When an access token ends only the service knows; when the person behind it is disabled, we do.
+    Token {
+        bearers: Bearers,
+        tenant: TenantId,
+        token: Secret,
+    },
+    /// Nobody.
     Nothing,
 }
 
@@ -31,7 +40,7 @@ impl Bond {
     pub(super) const fn seen(&self) -> Option<&Seen> {
         match self {
             Self::Session(seen) => Some(seen),
-            Self::Key { .. } | Self::Nothing => None,
+            Self::Key { .. } | Self::Token { .. } | Self::Nothing => None,
         }
     }
 
@@ -54,6 +63,16 @@ impl Bond {
                     metrics::counter!("cardea_stream_closed_total", "reason" => "api_key").increment(1);
                     tracing::info!("a call was cut off with its API key");
                     KEY_ENDED
+                };
+                Some(ended.boxed_local())
+            }
+            Self::Token { bearers, tenant, token } => {
+                let (bearers, tenant, token) = (bearers.clone(), tenant.clone(), token.clone());
+                let ended = async move {
+                    bearers.ended(&tenant, &token).await;
+                    metrics::counter!("cardea_stream_closed_total", "reason" => "access_token").increment(1);
+                    tracing::info!("a call was cut off with the access of whom its token belongs to");
+                    TOKEN_ENDED
                 };
                 Some(ended.boxed_local())
             }

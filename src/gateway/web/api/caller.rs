@@ -10,8 +10,10 @@ use super::bond::Bond;
 use super::{Begun, Worker};
 use crate::gateway::domain::api_key::KeyRefusal;
 use crate::gateway::domain::route_table::{OpenTo, Route, Verb};
+use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::api::Caller;
 use crate::gateway::services::api_keys::ApiKeys;
+use crate::gateway::services::bearers::Worth;
 use crate::gateway::services::error::Error;
 use crate::gateway::session::{Glance, Seen};
 use crate::gateway::web::error::WebError;
@@ -28,6 +30,7 @@ pub(super) struct Recognised {
 const BOTH: &str = "The call carries a session cookie and a bearer. Send one of them.";
 const NO_BEARER: &str = "The bearer is not known here, or has ended. Send an API key of this portal that is good now.";
 const ELSEWHERE: &str = "This API key is not good from the network that the call comes from.";
+const DISABLED: &str = "An administrator of this company has disabled the account that this access token belongs to.";
 const OUT_OF_SCOPE: &str = "This API key may not call this operation.";
 const NOTHING: &str = "A credential is needed: the session of a signed-in person, or an API key as a bearer.";
 
@@ -85,8 +88,11 @@ async fn bearer(
     let text = one_bearer(headers).ok_or_else(|| Refusal::unauthorized(NO_BEARER))?;
     let secret = Secret::new(text);
     if !ApiKeys::looks_like_one(text) {
-        let recognised = || Recognised { caller: Caller::Token(secret), bond: Bond::Nothing };
-        return site.takes_access_tokens.then(recognised).ok_or_else(|| Refusal::unauthorized(NO_BEARER));
+        return if site.takes_access_tokens {
+            token(&site.tenant, secret, worker).await
+        } else {
+            Err(Refusal::unauthorized(NO_BEARER))
+        };
     }
     let keys = &worker.parts.api_keys;
     let verified = keys.verify(&site.tenant, &secret, begun.client).await;
@@ -102,6 +108,20 @@ async fn bearer(
     worker.parts.api_keys.note_origin(&site.tenant, &key, (route.name, begun.client));
     let bond = Bond::Key { keys: keys.clone(), tenant: site.tenant.clone(), text: secret };
     Ok(Recognised { caller: Caller::Key(key), bond })
+}
+
+/// An access token: the service judges it, but those who may not come in are turned away here.
+async fn token(tenant: &TenantId, token: Secret, worker: &Worker) -> Result<Recognised, Refusal> {
+    let bearers = worker.parts.bearers.clone();
+    match bearers.worth(tenant, &token).await? {
+        Worth::Good => {
+            let bond = Bond::Token { bearers, tenant: tenant.clone(), token: token.clone() };
+            Ok(Recognised { caller: Caller::Token(token), bond })
+        }
+        Worth::Disabled => Err(Refusal::unauthorized(DISABLED)),
+        Worth::Unknown => Err(Refusal::unauthorized(NO_BEARER)),
+        Worth::Untold => Err(WebError::unavailable(5).into()),
+    }
 }
 
 /// The one bearer of a request.

@@ -38,6 +38,7 @@ use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::route_table::Answer;
 use crate::gateway::services::api::{Api, Ask, Proxy, ProxySettings};
 use crate::gateway::services::api_keys::ApiKeys;
+use crate::gateway::services::bearers::Bearers;
 use crate::gateway::services::pace::{Admission, Arrived, Quota, Verdict};
 use crate::gateway::session::{Glances, Sessions, Visit};
 use crate::platform::random;
@@ -47,6 +48,7 @@ use crate::platform::random;
 pub(in crate::gateway) struct ApiParts {
     pub(in crate::gateway) api: Api,
     pub(in crate::gateway) api_keys: ApiKeys,
+    pub(in crate::gateway) bearers: Bearers,
     pub(in crate::gateway) sessions: Sessions,
     pub(in crate::gateway) sites: Sites,
     pub(in crate::gateway) callers: Callers,
@@ -188,7 +190,8 @@ async fn answered(
     let sees_inside = caller.sees_inside();
     let is_head = found.is_head;
     let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, &bond).await?;
-    let mut headers = answer::passing(&forwarding::REQUEST, request.headers());
+    let theirs = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let mut headers = forwarding::passing(&forwarding::REQUEST, theirs);
     if found.route.answer != Answer::Stream {
         headers.remove(http::header::ACCEPT_ENCODING);
     }

@@ -15,7 +15,7 @@ pub(in crate::gateway) async fn list(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     let tenants = services.administration.operators.list().await;
-    page.show(&List::new(page.chrome("All tenants", ""), &tenants))
+    page.show(&List::new(page.chrome("All tenants", "operator"), &tenants))
 }
 
 pub(in crate::gateway) async fn show(
@@ -25,5 +25,5 @@ pub(in crate::gateway) async fn show(
     Path(tenant): Path<String>,
 ) -> Result<HttpResponse, WebError> {
     let (listed, policy) = services.administration.operators.one(&actor, &tenant, &page.context.network()).await?;
-    page.show(&Show::new(page.chrome(listed.named.name.clone(), ""), &listed, &policy))
+    page.show(&Show::new(page.chrome(listed.named.name.clone(), "operator"), &listed, &policy))
 }

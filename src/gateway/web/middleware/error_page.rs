@@ -181,7 +181,7 @@ fn page<'a>(request: &HttpRequest, failure: &'a WebError) -> ErrorPage<'a> {
             site: site.map_or_else(SiteView::nobody, |site| SiteView::of(site)),
             assets: AssetLinks::current(),
             csrf: user.as_ref().map(|user| user.csrf().to_owned()).unwrap_or_default(),
-            user: user.as_ref().map(|user| UserView::of(&user.principal)),
+            user: user.as_ref().map(|user| UserView::of(&user.principal, false)),
             request_id: context.request_id,
             flash: None,
             // While the store is away nobody can sign in, and whoever is signed in still is. A link of the page itself knows

@@ -122,6 +122,9 @@ fn entry(id: &str, needs_code: bool, now: Timestamp) -> Entry {
         version: 1,
         ended: None,
         code_dead: false,
+        codes: 0,
+        untold: false,
+        dropped: 0,
         kept_days: 180,
     }
 }

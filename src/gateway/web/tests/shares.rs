@@ -249,7 +249,7 @@ async fn shares_of_colleagues_are_short_ids_and_administrators_end_them_but_cann
 }
 
 #[actix_web::test]
-async fn a_later_end_keeps_recipients_in_and_an_earlier_one_sends_them_out() {
+async fn another_last_day_changes_nothing_else_and_nothing_lives_past_it() {
     let bench = Bench::new();
     let portal = bench.portal().await;
     let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
@@ -271,11 +271,44 @@ async fn a_later_end_keeps_recipients_in_and_an_earlier_one_sends_them_out() {
     assert_eq!(entry(&bench, "made-share-1").await.ends, kept.ends, "what the service did not take is not said");
     bench.fake.lock().unwrap().broken_at = None;
     alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", "2026-11-30")]).await;
-    assert_eq!(entry(&bench, "made-share-1").await.version, 2);
+    assert_eq!(entry(&bench, "made-share-1").await.version, 1);
     bench.clock.advance(Duration::from_hours(72));
     let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
     let over = alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", "2026-12-24")]).await;
     assert!(over.status == 409 && over.body.contains("This share is over"), "{}", over.body);
+}
+
+#[actix_web::test]
+async fn another_last_day_keeps_wrong_codes_counted_and_recipients_in_and_a_new_code_does_neither() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    let page = format!("/shares/{}", mark("made-share-1").as_str());
+    let code = bench.fake.lock().unwrap().shares["made-share-1"].code.clone().unwrap();
+    let (mut inside, mut guessing) = (Browser::new("acme.example"), Browser::new("acme.example"));
+    assert_eq!(inside.post(&portal, "/s/made-share-1", &[("code", &code)]).await.status, 303);
+    for _ in 0..3 {
+        assert_eq!(guessing.post(&portal, "/s/made-share-1", &[("code", "WRONGWRONG")]).await.status, 403);
+    }
+    let wrong = async |bench: &Bench| {
+        let codes = entry(bench, "made-share-1").await.codes;
+        bench.services.shares.ledger().guard().locks(&acme(), &mark("made-share-1"), codes).await.unwrap().wrong
+    };
+    for day in ["2026-12-20", "2026-12-02"] {
+        let done = alice.post(&portal, &format!("{page}/extend"), &[("csrf", &csrf), ("last_day", day)]).await;
+        assert_eq!(done.status, 303, "{}", done.body);
+        assert_eq!(inside.get(&portal, "/s/made-share-1/view").await.status, 200, "{day}");
+        assert_eq!(wrong(&bench).await, 3, "{day}");
+    }
+    // Nor does a policy that concerns it, although that sends people out.
+    bench.change("made-share-1", |entry| entry.version += 1).await;
+    assert_eq!(wrong(&bench).await, 3);
+    let once = alice.get(&portal, &page).await.field("once");
+    let form = [("csrf", csrf.as_str()), ("code", "made"), ("once", once.as_str())];
+    assert_eq!(alice.post(&portal, &format!("{page}/code"), &form).await.status, 200);
+    assert_eq!(wrong(&bench).await, 0);
+    assert_ne!(inside.get(&portal, "/s/made-share-1/view").await.status, 200);
 }
 
 #[actix_web::test]
@@ -434,7 +467,7 @@ async fn the_list_tells_the_state_of_each_share_and_finds_it_by_that() {
     assert!(matches!(ledger.take_view(&acme, &id(2)).await.unwrap(), View::Taken(_)));
     let policy = bench.services.shares.policies.of(&acme).await.unwrap();
     for _ in 0..20 {
-        let attempt = Try { tenant: &acme, mark: &id(3), version: 1, network: "192.0.2.0/24" };
+        let attempt = Try { tenant: &acme, mark: &id(3), codes: 0, network: "192.0.2.0/24" };
         ledger.guard().wrong(attempt, true, &policy).await.unwrap();
     }
     let dead = |entry: &mut Entry| -> Result<(), crate::gateway::ledger::LedgerError> {

@@ -46,6 +46,7 @@ struct MakerView {
     name: String,
     living: String,
     is_chosen: bool,
+    verb: &'static str,
     /// Where their shares are ended; none when there is none to end.
     end: Option<String>,
 }
@@ -110,7 +111,7 @@ impl Row {
             short: listed.mark.short().to_owned(),
             project: entry.project.short(80),
             what: match entry.kind {
-                ShareType::Vul => count(entry.findings.len() as u64, "finding", "findings"),
+                ShareType::Vul => count(entry.finding_count(), "finding", "findings"),
                 ShareType::Report => "Report".to_owned(),
             },
             maker: entry.maker.name.short(60),
@@ -140,10 +141,19 @@ impl MakerView {
         Self {
             key: maker.key.clone(),
             name: name(maker),
-            living: count(maker.living, "share is not over", "shares are not over"),
+            living: standing(maker),
             is_chosen: filter.maker.as_ref() == Some(&maker.key),
-            end: (maker.living > 0).then(|| urls::all_shares_end(&maker.key)),
+            verb: if maker.living > 0 { "End all" } else { "Tell the service" },
+            end: (maker.living + maker.untold > 0).then(|| urls::all_shares_end(&maker.key)),
         }
+    }
+}
+
+fn standing(maker: &Maker) -> String {
+    let living = count(maker.living, "share is not over", "shares are not over");
+    match maker.untold {
+        0 => living,
+        untold => format!("{living}; the scanning service was not told of the end of {untold}"),
     }
 }
 
@@ -159,6 +169,8 @@ pub(in crate::gateway) struct AskEnd {
     name: String,
     key: String,
     living: u64,
+    /// Ended here, and the service does not know.
+    untold: u64,
     shares: String,
     action: &'static str,
     list: &'static str,
@@ -171,6 +183,7 @@ impl AskEnd {
             name: name(maker),
             key: maker.key.clone(),
             living: maker.living,
+            untold: maker.untold,
             shares: count(maker.living, "share", "shares"),
             action: urls::ALL_SHARES_END,
             list: urls::ALL_SHARES,

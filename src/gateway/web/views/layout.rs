@@ -55,11 +55,13 @@ impl SiteView {
 pub(in crate::gateway) struct UserView {
     pub(in crate::gateway) name: String,
     pub(in crate::gateway) is_administrator: bool,
+    /// Runs the platform.
+    pub(in crate::gateway) is_operator: bool,
 }
 
 impl UserView {
-    pub(in crate::gateway) fn of(user: &Principal) -> Self {
-        Self { name: user.name.short(60), is_administrator: user.is_administrator() }
+    pub(in crate::gateway) fn of(user: &Principal, is_operator: bool) -> Self {
+        Self { name: user.name.short(60), is_administrator: user.is_administrator(), is_operator }
     }
 }
 

@@ -126,8 +126,8 @@ pub(in crate::gateway) fn minutes(wait: Duration) -> String {
 pub(in crate::gateway) fn what(entry: &Entry) -> String {
     match entry.kind {
         ShareType::Report => "All findings and the report".to_owned(),
-        ShareType::Vul if entry.findings.is_empty() => "Chosen findings".to_owned(),
-        ShareType::Vul => count(entry.findings.len() as u64, "finding", "findings"),
+        ShareType::Vul if entry.finding_count() == 0 => "Chosen findings".to_owned(),
+        ShareType::Vul => count(entry.finding_count(), "finding", "findings"),
     }
 }
 

@@ -58,7 +58,7 @@ fn chrome(evil: &str) -> Chrome {
         part: "tasks",
         site: SiteView { name: "Acme".into(), logo: String::new(), theme: "/assets/theme.css".into(), initial: "A".into() },
         assets: AssetLinks::current(),
-        user: Some(UserView { name: Hostile::from(evil).short(60), is_administrator: true }),
+        user: Some(UserView { name: Hostile::from(evil).short(60), is_administrator: true, is_operator: true }),
         csrf: "token".into(),
         request_id: "0".repeat(32),
         flash: None,

@@ -7,6 +7,7 @@ use super::layout::Chrome;
 use super::pager::{Extent, Pager};
 use super::sessions::Row as SessionRow;
 use super::words::{When, count};
+use crate::gateway::domain::api_key::ApiKey;
 use crate::gateway::domain::role::Role;
 use crate::gateway::services::users::{Found, LONGEST_REASON, Listed, MOST, One, PAGE_SIZE, Person, Which};
 use crate::gateway::web::urls;
@@ -116,6 +117,9 @@ pub(in crate::gateway) struct Show {
     end_all: Option<String>,
     disabled: Option<DisabledView>,
     is_self: bool,
+    /// API keys that this person has made and that work on.
+    keys: Vec<KeyView>,
+    knows_keys: bool,
     disable: String,
     enable: String,
     problem: String,
@@ -123,6 +127,13 @@ pub(in crate::gateway) struct Show {
     typed: String,
     longest_reason: usize,
     list: &'static str,
+}
+
+/// An API key, by label and the part of its text that is no secret.
+struct KeyView {
+    label: String,
+    id: String,
+    href: String,
 }
 
 struct DisabledView {
@@ -156,6 +167,8 @@ impl Show {
                 reason: disabled.reason.short(LONGEST_REASON),
             }),
             is_self: one.is_self,
+            keys: one.keys.iter().flatten().map(KeyView::of).collect(),
+            knows_keys: one.keys.is_some(),
             disable: urls::of_user(urls::USER_DISABLE, &one.user),
             enable: urls::of_user(urls::USER_ENABLE, &one.user),
             problem,
@@ -163,5 +176,11 @@ impl Show {
             longest_reason: LONGEST_REASON,
             list: urls::USERS,
         }
+    }
+}
+
+impl KeyView {
+    fn of(key: &ApiKey) -> Self {
+        Self { label: key.label.short(60), id: key.id.clone(), href: urls::api_key(&key.id) }
     }
 }
