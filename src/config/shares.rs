@@ -29,4 +29,12 @@ pub struct Shares {
     pub wrong_in_life: u32,
     /// Days a share that is over stays in its owner's list.
     pub kept_days: u32,
+    /// Findings that can be chosen for one share.
+    pub findings: usize,
+    /// Views that can be given one share where no policy bounds them.
+    pub views: u32,
+    /// The longest note for recipients.
+    pub note_characters: usize,
+    /// Shares that their maker can end with one form.
+    pub ended_at_once: usize,
 }

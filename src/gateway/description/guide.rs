@@ -179,9 +179,15 @@ impl Reader<'_> {
             place: String::new(),
             kind: kind(field),
             is_required: items(&schema["required"]).any(|required| required == name),
-            words: text(&field["description"]),
+            words: self.words(field),
         }));
         all
+    }
+
+    /// What is said of a field, or of the type it is.
+    fn words(&self, field: &Value) -> String {
+        let own = text(&field["description"]);
+        if own.is_empty() { text(&self.meant(field)["description"]) } else { own }
     }
 }
 

@@ -11,17 +11,16 @@ use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store};
 use crate::platform::shutdown::Shutdown;
 
-/// How long the store may take to answer a probe.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How often the watch asks.
-const PACE: Duration = Duration::from_secs(1);
-
 /// Asks the parts that requests need. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Health {
     pub(in crate::gateway) store: Store,
     pub(in crate::gateway) audit: Audit,
     pub(in crate::gateway) shutdown: Shutdown,
+    /// How long the store may take to answer a probe.
+    pub(in crate::gateway) patience: Duration,
+    /// How often the watch asks.
+    pub(in crate::gateway) pace: Duration,
 }
 
 /// How things stand.
@@ -51,7 +50,7 @@ impl Health {
 
     /// Measures until the process ends how long the store has been away, and how much waits for it.
     pub(in crate::gateway) async fn watch(self) {
-        let mut ticks = interval(PACE);
+        let mut ticks = interval(self.pace);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last = Instant::now();
         loop {
@@ -72,6 +71,6 @@ impl Health {
     async fn store_answers(&self) -> bool {
         let Ok(nobody) = TenantId::parse("health") else { return false };
         let probe = Key::new(&nobody, "probe", "ready");
-        matches!(timeout(PATIENCE, self.store.get(&probe)).await, Ok(Ok(_)))
+        matches!(timeout(self.patience, self.store.get(&probe)).await, Ok(Ok(_)))
     }
 }

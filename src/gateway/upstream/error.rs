@@ -10,7 +10,10 @@ use serde_json::Value;
 use crate::contract::error::codes;
 use crate::platform::hostile::Hostile;
 
-use super::reading;
+use super::{coded, reading};
+
+/// Error answers are read up to here.
+pub(super) const ERROR_BODY: usize = 64 * 1024;
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,9 +160,10 @@ impl UpstreamError {
     }
 
     /// Whether the body of an error answer says that the subscription does not cover the call (errCode 1010): that is final,
-    /// whatever its status.
-    pub(super) fn is_about_the_subscription(body: &[u8]) -> bool {
-        read_body(body).0 == Some(i64::from(codes::SUBSCRIPTION))
+    /// whatever its status. `None` where the body cannot be read because of how it is compressed.
+    pub(super) fn is_about_the_subscription(headers: &HeaderMap, body: &[u8]) -> Option<bool> {
+        let body = coded::plain(headers, body, ERROR_BODY)?;
+        Some(read_body(&body).0 == Some(i64::from(codes::SUBSCRIPTION)))
     }
 
     /// An answer of status 200 that says in its envelope that it is none: the code tells the status it should have had.

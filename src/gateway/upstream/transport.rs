@@ -16,10 +16,8 @@ use url::Url;
 
 use crate::config::gateway::Upstream;
 
-use super::error::UpstreamError;
+use super::error::{ERROR_BODY, UpstreamError};
 
-/// Error answers are read up to here.
-const ERROR_BODY: usize = 64 * 1024;
 /// Wait before the first further try; doubles with each.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 
@@ -161,7 +159,7 @@ impl Transport {
                 Err(error) => Err(UpstreamError::transport(&error)),
             };
             let may_help = match &outcome {
-                Ok(Heard::All(answer)) => !UpstreamError::is_about_the_subscription(&answer.body),
+                Ok(Heard::All(answer)) => UpstreamError::is_about_the_subscription(&answer.headers, &answer.body) == Some(false),
                 Ok(Heard::Head(_)) => false,
                 Err(error) => error.is_unconnected(),
             };

@@ -19,8 +19,6 @@ use crate::gateway::store::Key;
 const CHANGE_TAKES: Duration = Duration::from_mins(2);
 /// Pages of the service's list that are looked through for one share: 1,000 shares.
 const LOOKED_THROUGH: u32 = 5;
-/// Shares that are ended in one go at most: what two pages of a list show.
-pub(in crate::gateway) const MOST_ENDED: usize = 40;
 
 /// A share on its own page.
 pub(in crate::gateway) struct OneShare {
@@ -254,7 +252,7 @@ impl Shares {
     /// Those of `marks` that could be ended now, for asking first.
     pub(in crate::gateway) async fn endable(&self, actor: &Actor, marks: &[Mark]) -> Result<Vec<Seen>, Error> {
         let mut seen = Vec::new();
-        for mark in several(marks)? {
+        for mark in self.several(marks)? {
             match self.seen_by(actor, mark).await {
                 Ok(entry) if entry.ended.is_none() => seen.push(self.look_at(actor, mark.clone(), entry).await?),
                 Ok(_) | Err(Error::NotFound) => {}
@@ -267,7 +265,7 @@ impl Shares {
     /// Ends several, each for itself.
     pub(in crate::gateway) async fn end_several(&self, actor: &Actor, marks: &[Mark]) -> Result<Sheet, Error> {
         let mut lines = Vec::new();
-        for mark in several(marks)? {
+        for mark in self.several(marks)? {
             let (entry, outcome) = match self.seen_by(actor, mark).await {
                 Ok(entry) if entry.ended.is_some() => (Some(entry), Err(NotEnded::WasOver)),
                 Ok(entry) => {
@@ -287,12 +285,15 @@ impl Shares {
         }
         Ok(Sheet { lines })
     }
-}
 
-fn several(marks: &[Mark]) -> Result<&[Mark], Error> {
-    match marks.len() {
-        0 => Err(Error::Invalid("Choose at least one share.".to_owned())),
-        1..=MOST_ENDED => Ok(marks),
-        _ => Err(Error::Invalid(format!("At most {MOST_ENDED} shares are ended at once."))),
+    fn several<'m>(&self, marks: &'m [Mark]) -> Result<&'m [Mark], Error> {
+        let most = self.settings.ended_at_once;
+        if marks.is_empty() {
+            return Err(Error::Invalid("Choose at least one share.".to_owned()));
+        }
+        if marks.len() > most {
+            return Err(Error::Invalid(format!("At most {most} shares are ended at once.")));
+        }
+        Ok(marks)
     }
 }

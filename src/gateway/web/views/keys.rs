@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use super::admin::Tabs;
 use super::api_keys;
 use super::audit::{KeyEvent, whole_log};
 use super::day_chart::DayChart;
@@ -30,6 +31,7 @@ pub(in crate::gateway) struct Problem {
 #[template(path = "keys/list.html")]
 pub(in crate::gateway) struct List {
     chrome: Chrome,
+    tabs: Tabs,
     issued: Vec<api_keys::Row>,
     /// API keys that end within a month.
     ending: Vec<api_keys::Row>,
@@ -89,6 +91,7 @@ impl List {
         let soon = count(ending.len() as u64, "API key ends", "API keys end");
         Self {
             chrome: page.chrome(title, "keys"),
+            tabs: Tabs::at(urls::KEYS),
             issued: issued.iter().map(row).collect(),
             ending,
             ending_words: format!("{soon} within 30 days."),
