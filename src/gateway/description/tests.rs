@@ -172,7 +172,9 @@ fn every_type_every_field_and_every_parameter_is_told_in_words() {
         if told.words.is_empty() {
             silent.push(told.name.clone());
         }
-        silent.extend(told.fields.iter().filter(|field| field.words.is_empty()).map(|field| format!("{}.{}", told.name, field.name)));
+        silent.extend(
+            told.fields.iter().filter(|field| field.words.is_empty()).map(|field| format!("{}.{}", told.name, field.name)),
+        );
     }
     for one in guide.groups.iter().flat_map(|group| &group.operations) {
         let fields = one.parameters.iter().chain(one.body.iter().flat_map(|body| &body.fields));

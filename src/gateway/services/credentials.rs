@@ -16,6 +16,7 @@ use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::share::Opened;
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::KeyUser;
 use crate::gateway::session::{LoginId, TokenSource};
 use crate::gateway::upstream::{Call, Credential, Kind, ScanningService, UpstreamError};
 use crate::gateway::vault::ServerKeys;
@@ -108,8 +109,8 @@ impl Credentials {
     }
 
     /// A server key is used for a call.
-    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str) {
-        self.vault.count_use(tenant, id);
+    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str, what: (&'static str, KeyUser<'_>)) {
+        self.vault.count_use(tenant, id, what);
     }
 
     /// As [`Credentials::with_user`], for work that changes something: what was kept of these subjects ends with it, however
@@ -154,7 +155,7 @@ impl Credentials {
     pub(in crate::gateway) async fn with_public<T, F>(
         &self,
         tenant: &TenantId,
-        request_id: &str,
+        (request_id, operation): (&str, &'static str),
         work: impl Fn(ScanningService, Call) -> F,
     ) -> Result<Opened<T>, Error>
     where
@@ -162,7 +163,7 @@ impl Credentials {
     {
         let clients = self.directory.of(tenant)?;
         if clients.public_auth == PublicAuth::Sk {
-            match self.with_server_key(tenant, request_id, &work).await {
+            match self.with_server_key(tenant, (request_id, operation), &work).await {
                 Ok(Some(opened)) => return Ok(opened),
                 Ok(None) => {}
                 Err(Error::Upstream(error)) if error.kind == Kind::Unauthorized => {
@@ -177,12 +178,12 @@ impl Credentials {
         Ok(work(clients.service.clone(), call).await?)
     }
 
-    /// Runs `work` with the tenant's server key; `None` when no key is active. If the service answers 401, which says that it did
+    /// Runs `work` for a recipient of a share with the tenant's server key; `None` when no key is active. If the service answers 401, which says that it did
     /// nothing, `work` runs once more with the other active key: that is how a key is replaced without a gap.
     pub(in crate::gateway) async fn with_server_key<T, F>(
         &self,
         tenant: &TenantId,
-        request_id: &str,
+        (request_id, operation): (&str, &'static str),
         work: impl Fn(ScanningService, Call) -> F,
     ) -> Result<Option<T>, Error>
     where
@@ -191,7 +192,7 @@ impl Credentials {
         let mut refused = None;
         for (about, key) in self.vault.active(tenant).await?.iter() {
             let (service, call) = self.with_key(tenant, request_id, key.clone())?;
-            self.vault.count_use(tenant, &about.id);
+            self.vault.count_use(tenant, &about.id, (operation, KeyUser::Recipients));
             match work(service, call).await {
                 Err(error) if error.kind == Kind::Unauthorized => refused = Some(error),
                 other => return Ok(Some(other?)),

@@ -126,6 +126,11 @@ impl UpstreamError {
         self.origin == Origin::Network && self.stage != Stage::Sending
     }
 
+    /// Whether the service closed the connection while a body was on its way to it, and no answer could be read.
+    pub(crate) fn broke_off_while_sending(&self) -> bool {
+        self.stage == Stage::Sending
+    }
+
     /// Whether no connection came about, so that the service has seen nothing of the call.
     pub(crate) fn is_unconnected(&self) -> bool {
         self.stage == Stage::Connecting

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize as _;
 
+use super::origins::OriginBook;
 use super::records::Records;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::server_key::{KeyTest, ServerKey};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::{KeyUser, Origins};
 use crate::gateway::store::{Copies, Unavailable};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{hex, keyed};
@@ -34,6 +36,7 @@ pub(in crate::gateway) struct ServerKeys {
     /// Active keys, the newest first.
     copies: Copies<Vec<(ServerKey, Secret)>, VaultError>,
     usage: Usage,
+    origins: OriginBook,
     ring: Arc<Ring>,
     clock: Clock,
     most: usize,
@@ -57,6 +60,7 @@ impl ServerKeys {
             records: Records { store: parts.store.clone(), ring: Arc::clone(&parts.ring), kind: KIND },
             copies: Copies::new(CHANGED, parts.copy_life(), &parts.store, &parts.shutdown),
             usage: Usage::new("server-key-use", parts),
+            origins: OriginBook::new("server-key-origins", parts),
             ring: Arc::clone(&parts.ring),
             clock: parts.clock.clone(),
             most: parts.settings.server_keys,
@@ -207,16 +211,23 @@ impl ServerKeys {
         .await
     }
 
-    /// Counts one call to the service with this key; written down within a minute or so.
-    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str) {
+    /// Counts one call to the service with this key, of this operation and for whom; written down within a minute or so.
+    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str, (operation, user): (&'static str, KeyUser<'_>)) {
         metrics::counter!("cardea_sk_use_total").increment(1);
         self.usage.note(tenant, id);
+        self.origins.note(tenant, id, (operation, &user.written()));
+    }
+
+    /// What used a key in the last seven days.
+    pub(in crate::gateway) async fn origins(&self, tenant: &TenantId, id: &str) -> Result<Origins, VaultError> {
+        self.origins.of(tenant, id).await
     }
 
     /// Writes counted uses down now.
     #[cfg(test)]
     pub(in crate::gateway) async fn flush(&self) {
         self.usage.flush().await;
+        self.origins.flush().await;
     }
 
     async fn change<T>(

@@ -13,6 +13,7 @@ use super::reply::Reply;
 use super::{Api, Ask, Caller};
 use crate::gateway::domain::route_table::{OpenTo, Repeat, Under, Verb};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::KeyUser;
 use crate::gateway::services::credentials::Credentials;
 use crate::gateway::services::error::{Error, KEYS_NOT_BELIEVED, NOT_BELIEVED};
 use crate::gateway::services::pace::{Pace, Pass, Place, Who, is_trouble};
@@ -41,6 +42,8 @@ pub(super) struct Call {
     tenant: TenantId,
     caller: Caller,
     who: Who,
+    /// In the route table.
+    operation: &'static str,
     /// Everybody is answered: that says nothing about the credential.
     is_open: bool,
     /// What stands for the caller's token, where it is one.
@@ -68,6 +71,7 @@ impl Call {
             tenant: ask.tenant.clone(),
             caller: ask.caller.clone(),
             who: if ask.name.is_some() { Who::Member } else { Who::Stranger },
+            operation: found.route.name,
             is_open: found.route.open_to == OpenTo::Everybody,
             token: if let Caller::Token(token) = &ask.caller { Some(api.fingerprint(token)) } else { None },
             means,
@@ -179,7 +183,11 @@ impl Call {
     /// One try: what was answered, and what that says of the service.
     async fn send(&self, proxy: &Proxy, means: &Means, body: Outgoing) -> Outcome {
         if let Some(id) = &means.key {
-            self.source.count_use(&self.tenant, id);
+            let user = match &self.caller {
+                Caller::Key(key) => KeyUser::ApiKey(&key.id),
+                _ => KeyUser::Anybody,
+            };
+            self.source.count_use(&self.tenant, id, (self.operation, user));
         }
         let mut answer = proxy.send(&self.target, self.head(&means.credential)?, body).await?;
         let standing = if is_trouble(answer.status) {

@@ -98,7 +98,8 @@ impl SharePages {
     async fn public_share(&self, place: &Place, code: Option<&Secret>) -> Result<Opened<PublicShare>, Error> {
         let ask =
             |service: ScanningService, call: Call| async move { service.public_share(&call, &place.spot.share, code).await };
-        self.credentials.with_public(&place.tenant, &place.request_id, ask).await
+        let operation = if code.is_some() { "extractSharedContent" } else { "getSharedContent" };
+        self.credentials.with_public(&place.tenant, (&place.request_id, operation), ask).await
     }
 
     /// Keeps what tells this code from wrong ones, where that is not known yet.
