@@ -230,13 +230,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let share_policies = SharePolicies::new(policies.clone());
     let api_keys = ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault);
     let keys = Keys::new(credentials.clone(), vault.clone(), audit.clone());
-    let health = Health {
-        store: store.clone(),
-        audit: audit.clone(),
-        shutdown: (*shutdown).clone(),
-        patience: Duration::from_millis(settings.operations.store_answers_ms),
-        pace: Duration::from_millis(settings.operations.watch_ms),
-    };
+    let health = Health::new((store.clone(), audit.clone()), (*shutdown).clone(), &settings.operations);
     let shared = (credentials.clone(), ledger, share_policies);
     let administration = administration::services(base, shared.clone(), (health.clone(), keys.clone(), api_keys.clone()));
     let times = ((*clock).clone(), (*shutdown).clone());

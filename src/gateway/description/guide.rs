@@ -184,10 +184,12 @@ impl Reader<'_> {
         all
     }
 
-    /// What is said of a field, or of the type it is.
+    /// What is said of a field, or of the one type it is where it is not null.
     fn words(&self, field: &Value) -> String {
-        let own = text(&field["description"]);
-        if own.is_empty() { text(&self.meant(field)["description"]) } else { own }
+        let parts =
+            ["oneOf", "anyOf", "allOf"].iter().flat_map(|word| items(&field[*word])).filter(|part| part["type"] != "null");
+        let told = std::iter::once(field).chain(parts).flat_map(|part| [part, self.meant(part)]);
+        told.map(|part| text(&part["description"])).find(|words| !words.is_empty()).unwrap_or_default()
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use metrics::gauge;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
+use crate::config::gateway::Operations;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store};
@@ -14,13 +15,13 @@ use crate::platform::shutdown::Shutdown;
 /// Asks the parts that requests need. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Health {
-    pub(in crate::gateway) store: Store,
+    store: Store,
     pub(in crate::gateway) audit: Audit,
-    pub(in crate::gateway) shutdown: Shutdown,
+    shutdown: Shutdown,
     /// How long the store may take to answer a probe.
-    pub(in crate::gateway) patience: Duration,
+    patience: Duration,
     /// How often the watch asks.
-    pub(in crate::gateway) pace: Duration,
+    pace: Duration,
 }
 
 /// How things stand.
@@ -42,6 +43,11 @@ impl Report {
 }
 
 impl Health {
+    pub(in crate::gateway) fn new((store, audit): (Store, Audit), shutdown: Shutdown, settings: &Operations) -> Self {
+        let [patience, pace] = [settings.store_answers_ms, settings.watch_ms].map(Duration::from_millis);
+        Self { store, audit, shutdown, patience, pace }
+    }
+
     /// Looks now.
     pub(in crate::gateway) async fn report(&self) -> Report {
         let store = self.store_answers().await;

@@ -40,11 +40,15 @@ impl SharePages {
             Admission::Wait { seconds } => return Ok(Entrance::Wait(seconds)),
         };
         let candidate = candidate(entry.as_ref(), &codes);
-        if let (Some(entry), Some(codes)) = (&entry, candidate)
-            && let Some(entrance) = self.enter_with(place, (&mark, entry), &codes, &policy).await?
-        {
-            self.guard.clear(attempt).await?;
-            return Ok(entrance);
+        if let (Some(entry), Some(codes)) = (&entry, candidate) {
+            let entered = self.enter_with(place, (&mark, entry), &codes, &policy).await;
+            // A code that is known here to be right is no guess, though the service is in trouble.
+            if matches!(entered, Ok(Some(_))) || entered.is_err() && entry.check.is_some() {
+                self.guard.clear(attempt).await?;
+            }
+            if let Some(entrance) = entered? {
+                return Ok(entrance);
+            }
         }
         self.count_wrong(place, (attempt, entry.as_ref()), &policy).await?;
         Ok(locked_for.map_or(Entrance::Refused, Entrance::Wait))

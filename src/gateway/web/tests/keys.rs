@@ -144,6 +144,7 @@ async fn two_keys_are_active_while_one_takes_the_place_of_the_other_and_everythi
     alice.post(&portal, &at(&new, "activate"), &[("csrf", &csrf)]).await;
     let list = alice.get(&portal, "/admin/keys").await;
     list.is_clean();
+    assert!(list.body.contains("aria-current=\"page\">Keys</a></li><li><a href=\"/admin/audit\">Audit log</a>"), "{}", list.body);
     assert!(list.body.contains("Standby") && list.body.contains("2 calls in 30 days"), "{}", list.body);
     assert_eq!(alice.post(&portal, &at(&old.id, "deactivate"), &[("csrf", "forged")]).await.status, 403);
     assert_eq!(alice.post(&portal, &at(&old.id, "deactivate"), &[("csrf", &csrf)]).await.status, 303);
