@@ -161,7 +161,7 @@ impl Reader<'_> {
 
     fn named(&self, name: &str, schema: &Value) -> TypeTold {
         let (fields, kind) = (self.fields(schema), kind(schema));
-        TypeTold { name: name.to_owned(), words: text(&schema["description"]), kind, fields }
+        TypeTold { name: name.to_owned(), words: self.words(schema), kind, fields }
     }
 
     /// What a reference stands for.

@@ -76,7 +76,6 @@ fn terminate(into: &mut Schemas) -> RefOr<Schema> {
     let (whole, id) = (of::<TerminateTask>(into), of::<TaskId>(into));
     let several = ArrayBuilder::new().items(id.clone()).min_items(Some(1));
     let named = AnyOfBuilder::new()
-        .description(Some("Either of the two has to be there."))
         .item(ObjectBuilder::new().property("taskId", id).required("taskId"))
         .item(ObjectBuilder::new().property("taskIds", several).required("taskIds"));
     into.add("TerminateTasks", Schema::from(AllOfBuilder::new().item(whole).item(Schema::from(named))).into())
