@@ -151,6 +151,9 @@ pub struct Audit {
     pub strangers_per_day: NonZeroU32,
     /// Records that one page of the audit log looks through at most.
     pub looked_through: usize,
+    /// Events on a page, and files that are made at the same time.
+    pub page_events: usize,
+    pub files_at_once: usize,
     /// Records that are sealed anew in a minute after a change of the sealing key.
     pub resealed_per_minute: NonZeroU32,
 }
@@ -183,6 +186,9 @@ pub struct Vault {
 pub struct Operations {
     /// Address of metrics and probes; `None` when there is none.
     pub listen: Option<SocketAddr>,
+    /// How long the store may take to answer a probe, and how often it is watched.
+    pub store_answers_ms: u64,
+    pub watch_ms: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -208,6 +214,8 @@ pub struct Upstream {
     pub keep_alive_ms: u64,
     /// So many of them wait for each service and worker.
     pub keep_alive_most: usize,
+    /// An answer that came before the end of a body may take this long to be read.
+    pub early_answer_ms: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -216,6 +224,8 @@ pub struct Limits {
     pub upload_bytes: u64,
     /// The largest JSON body of an API call.
     pub json_bytes: usize,
+    /// The headers of one part of an upload.
+    pub part_head_bytes: usize,
     /// The largest form body.
     pub form_bytes: usize,
     /// A request body that moves no byte for this long is refused.

@@ -49,6 +49,8 @@ pub struct Gate {
     /// How many more of either wait for a place, and how long.
     pub waiting: usize,
     pub wait_ms: u64,
+    /// An access token is a member's this long after the service accepted it.
+    pub proven_seconds: u64,
 }
 
 /// How many calls may be tried again.
@@ -59,4 +61,6 @@ pub struct Retry {
     /// So many in a window in any case.
     pub least: u32,
     pub window_seconds: u64,
+    /// A server key that the service refused is tried last for this long.
+    pub refused_key_seconds: u64,
 }

@@ -31,4 +31,12 @@ pub struct Shares {
     pub kept_days: u32,
     /// How often shares are looked for that ended without anybody noticing, to drop what they showed.
     pub sweep_minutes: u64,
+    /// Findings that can be chosen for one share.
+    pub findings: usize,
+    /// Views that can be given one share where no policy bounds them.
+    pub views: u32,
+    /// The longest note for recipients.
+    pub note_characters: usize,
+    /// Shares that their maker can end with one form.
+    pub ended_at_once: usize,
 }

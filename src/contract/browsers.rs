@@ -24,8 +24,10 @@ pub struct SessionInfo {
     /// `{url, method, requestHeaders}`; `requestHeaders` is an object from the frame, a list of `{name, value}` in a create.
     #[schema(value_type = Option<Vec<Object>>)]
     pub headers: Vec<Value>,
+    /// The local storage of the page, names and values.
     #[schema(value_type = Option<Object>)]
     pub local_storage: Value,
+    /// The same of its session storage.
     #[schema(value_type = Option<Object>)]
     pub session_storage: Value,
 }

@@ -12,20 +12,30 @@ use super::results::Severity;
 pub struct ExploitChain {
     /// The chain's own id, used in the path of a share.
     pub vul_id: VulId,
+    /// The task it was found in.
     pub task_id: TaskId,
+    /// One line that names the chain.
     pub title: String,
+    /// What kind of weakness it ends in.
     pub category: String,
+    /// The worst of the findings it leads to.
     pub severity: Severity,
+    /// Lower case with prefix: `cwe-502`; empty when unknown.
     #[serde(default)]
     pub cwe_id: String,
     /// Says that the chain is derived from bytecode and was not executed.
     pub description: String,
+    /// How many steps there are.
     pub step_count: u32,
     /// The findings it leads to.
     pub vul_ids: Vec<VulId>,
+    /// From the entry point to the vulnerable code.
     pub steps: Vec<ChainStep>,
+    /// RFC 3339.
     pub created_at: String,
+    /// What somebody could reach who goes this way.
     pub impact: String,
+    /// What has to hold for it.
     pub precondition: String,
     /// JSON in a string (WIRE 6.4), see [`super::results::FixSuggestion`].
     pub fix_suggestion: String,
@@ -40,14 +50,17 @@ pub struct ChainStep {
     /// The finding this step reaches; the last step's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vul_id: Option<VulId>,
+    /// What kind of weakness the step is about.
     pub category: String,
+    /// How bad that is.
     pub severity: Severity,
     /// `GET`, `POST`, …; empty on steps that are no entry point.
     pub api_method: String,
     /// The path pattern; empty when unknown.
     pub api_path: String,
+    /// What happens in this step, one line.
     pub description: String,
-    /// (added field)
+    /// What the step is (added field).
     pub kind: StepKind,
     /// `org.example.Orders` (added field).
     pub class_name: String,

@@ -15,6 +15,7 @@ pub struct CreateDiagnostics {
 /// Answer to create.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CreatedDiagnostics {
+    /// Names the check in next-stage.
     pub id: String,
 }
 
@@ -22,13 +23,17 @@ pub struct CreatedDiagnostics {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostics {
+    /// The check.
     pub diag_id: String,
+    /// The address that is checked.
     pub test_url: String,
+    /// Whether stages are still to come.
     pub status: DiagnosticsStatus,
     /// How many stages there are when all pass; the same in every answer.
     pub stage_count: u32,
     /// The stage that runs now; none when finished.
     pub next_stage: Option<String>,
+    /// Those that have ended, in order.
     pub stages: Vec<DiagnosticsStage>,
 }
 
@@ -48,6 +53,7 @@ pub struct DiagnosticsStage {
     pub stage_name: String,
     /// What the stage asks, one line for people.
     pub description: String,
+    /// How it ended.
     pub status: StageStatus,
     /// What was seen, one or more lines.
     pub result_info: String,

@@ -23,6 +23,7 @@ pub struct VerifyDomain {
     /// Host and port of `url`, for services that read it from here.
     #[serde(default)]
     pub domain: String,
+    /// The random content that was published there.
     pub content: String,
 }
 

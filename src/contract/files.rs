@@ -9,7 +9,9 @@ use super::ids::Sha256;
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadedFile {
+    /// Names the file in everything that is asked of it.
     pub sha256: Sha256,
+    /// As the upload named it; the service reads nothing from it.
     pub file_name: String,
     /// Bytes.
     pub size: u64,

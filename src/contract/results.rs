@@ -49,27 +49,34 @@ impl Severity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VulRow {
+    /// A number of the row; the id to ask with is `vulId`.
     pub ov_id: u64,
+    /// Names the finding.
     pub vul_id: VulId,
+    /// The task it was found in.
     pub task_id: TaskId,
+    /// What kind of weakness it is.
     pub category: String,
+    /// What is wrong, in plain text.
     pub description: String,
     /// Lower case with prefix: `cwe-502`; empty when unknown.
     pub cwe_id: String,
+    /// How bad it is.
     pub severity: Severity,
     /// Always `PURCHASED`: nothing is sold here (WIRE 18 #23).
     pub purchase_status: String,
+    /// Always 0: nothing is sold here.
     pub price: u32,
     /// One line that names the finding (added field).
     pub title: String,
     /// `CVE-…` ids, first the one to show (added field).
     pub cve_ids: Vec<String>,
-    /// (added field)
+    /// What of the artifact it is about (added field).
     pub component: Component,
     /// The lowest version that has the fix, when there is one (added field).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed_version: Option<String>,
-    /// (added field)
+    /// How sure it is (added field).
     pub confidence: Confidence,
     /// Whether the vulnerable code is there and can be reached; none where bytecode tells nothing, as in lock files (added field).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,6 +89,7 @@ pub struct VulRow {
 pub struct Component {
     /// `group:artifact`.
     pub name: String,
+    /// The version that was identified.
     pub version: String,
     /// Package URL, `pkg:maven/group/artifact@version`.
     pub purl: String,
@@ -119,17 +127,23 @@ pub enum Confidence {
 pub struct VulDetail {
     #[serde(flatten)]
     pub row: VulRow,
+    /// Language of the task it was found in.
     pub task_lang: String,
     /// Same as `component.path`.
     pub location: String,
     /// `VERSION_MATCH`: the identified version lies in an affected range. Never claims more than was seen.
     pub verify_result: String,
+    /// A script that shows the flaw; empty when there is none.
     pub poc_script: String,
+    /// What that script printed; empty when it was not run.
     pub poc_script_output: String,
     /// JSON in a string (WIRE 6.4), see [`FixSuggestion`].
     pub fix_suggestion: String,
+    /// Places in source code, in order; empty when no source was given.
     pub code_flow: Vec<Value>,
+    /// The lines around those places.
     pub code_snippet: Vec<String>,
+    /// Whether the finding is about a component, not about code of your own.
     pub component_task: bool,
     /// All other names of the same flaw, e.g. GHSA ids (added field).
     pub aliases: Vec<String>,
@@ -158,12 +172,16 @@ pub struct Evidence {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct FixSuggestion {
+    /// Why the fix helps.
     pub principle: String,
+    /// What to do.
     pub fix_method: String,
     /// 0 to 1.
     pub confidence: f64,
+    /// The change as code, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_example: Option<CodeExample>,
+    /// Where to read on.
     pub references: Vec<FixReference>,
 }
 
@@ -171,8 +189,11 @@ pub struct FixSuggestion {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct CodeExample {
+    /// As it is.
     pub before: String,
+    /// As it should be.
     pub after: String,
+    /// What differs, and why.
     pub explanation: String,
 }
 
@@ -180,9 +201,12 @@ pub struct CodeExample {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct FixReference {
+    /// What kind of source it is.
     #[serde(rename = "type")]
     pub kind: String,
+    /// Its name.
     pub title: String,
+    /// Its address.
     pub url: String,
 }
 
@@ -191,6 +215,7 @@ pub struct FixReference {
 pub struct Stat {
     #[serde(flatten)]
     pub counts: ResultsStat,
+    /// The same by category, CWE and severity.
     pub detail: Vec<StatDetail>,
 }
 
@@ -198,8 +223,12 @@ pub struct Stat {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatDetail {
+    /// What kind of weakness.
     pub category: String,
+    /// Lower case with prefix: `cwe-502`; empty when unknown.
     pub cwe_id: String,
+    /// How bad.
     pub severity: Severity,
+    /// Findings of this group.
     pub count: u64,
 }

@@ -12,6 +12,7 @@ use super::tasks::ResultsStat;
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GeneratedShareId {
+    /// A new id, to be sent with create.
     pub share_id: ShareId,
 }
 
@@ -29,9 +30,13 @@ pub enum ShareType {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateShare {
+    /// From generate-id.
     pub share_id: ShareId,
+    /// The task whose findings are shared; one of yours.
     pub task_id: TaskId,
+    /// Whether all of the task is shared, or chosen findings.
     pub share_type: ShareType,
+    /// The chosen findings; leave it out where all are shared.
     #[serde(default)]
     pub vul_ids: Vec<VulId>,
     /// 6 to 128 characters; none means that the link alone opens it.
@@ -48,7 +53,9 @@ pub struct CreateShare {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedShare {
+    /// The share.
     pub share_id: ShareId,
+    /// When it ends, RFC 3339; null for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired_at: Option<String>,
 }
@@ -57,14 +64,23 @@ pub struct CreatedShare {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShareRow {
+    /// The share.
     pub share_id: ShareId,
+    /// The task whose findings are shared.
     pub task_id: TaskId,
+    /// Project of that task.
     pub project_name: String,
+    /// Whether all of the task is shared, or chosen findings.
     pub share_type: ShareType,
+    /// The chosen findings; empty where all are shared.
     pub vul_ids: Vec<VulId>,
+    /// Whether it opens with a code only.
     pub need_extraction_code: bool,
+    /// When it ends, RFC 3339; null for never.
     pub expired_at: Option<String>,
+    /// When it was made, RFC 3339.
     pub created_at: String,
+    /// Who made it.
     pub created_by: String,
 }
 
@@ -91,6 +107,7 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<St
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteShares {
+    /// The shares to end, all of them yours.
     #[schema(min_items = 1)]
     pub share_ids: Vec<ShareId>,
 }
@@ -107,14 +124,24 @@ pub struct ExtractShare {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicShare {
+    /// The share.
     pub share_id: ShareId,
+    /// Whether all of the task is shared, or chosen findings.
     pub share_type: ShareType,
+    /// Project of the task.
     pub project_name: String,
+    /// Language of the task.
     pub lang: String,
+    /// The task; it opens nothing without a credential.
     pub task_id: TaskId,
+    /// When the share ends, RFC 3339; null for never.
     pub expired_at: Option<String>,
+    /// Whether it opens with a code only.
     pub need_extraction_code: bool,
+    /// Counts of the findings of the share.
     pub results_stat: ResultsStat,
+    /// The findings of the share.
     pub vuls: Vec<VulRow>,
+    /// The exploit chains that lead to them.
     pub exploit_chains: Vec<ExploitChain>,
 }

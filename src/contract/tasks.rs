@@ -12,6 +12,7 @@ use super::ids::{Sha256, TaskId};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CreateTask {
+    /// What the task is called in lists and reports.
     #[schema(required = true, min_length = 1, max_length = 200, pattern = r"\S")]
     pub project_name: String,
     /// Language code such as `JAVA`; any case.
@@ -27,6 +28,7 @@ pub struct CreateTask {
     /// Address of the deployed service, http or https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_home_page_url: Option<String>,
+    /// What older clients send instead of `sandboxHomePageUrl`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_target_service_url: Option<String>,
     /// Captured sessions, a list of [`AuthInfo`]: secrets, never echoed.
@@ -58,6 +60,7 @@ pub struct AuthInfo {
     /// Where one signs in, http or https.
     #[schema(format = "uri", max_length = 2048, pattern = r"^https?://")]
     pub login_url: String,
+    /// What the browser held when somebody had signed in: a secret.
     pub origin_request_data: SessionInfo,
 }
 
@@ -65,11 +68,15 @@ pub struct AuthInfo {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupArtifact {
+    /// The `sha256` that its upload answered.
     pub source_code: Sha256,
+    /// Its file name, for lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
+    /// What the part is called beside the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_name: Option<String>,
+    /// Address of its own deployed service, http or https.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_target_service_url: Option<String>,
 }
@@ -78,8 +85,11 @@ pub struct GroupArtifact {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateTaskResponse {
+    /// Names the task in everything that is asked of it.
     pub task_id: TaskId,
+    /// How it begins.
     pub status: TaskStatus,
+    /// RFC 3339.
     pub created_at: String,
 }
 
@@ -89,6 +99,7 @@ pub struct CreateTaskResponse {
 pub struct CreateGroupResponse {
     #[serde(flatten)]
     pub first: CreateTaskResponse,
+    /// Names the group in searches and terminate.
     pub group_id: String,
     /// Tasks that were made, in the order of their artifacts.
     pub task_ids: Vec<TaskId>,
@@ -103,8 +114,11 @@ pub struct CreateGroupResponse {
 pub struct GroupFailure {
     /// 0 is the artifact on top of the body, 1 the first of `primarySourceCodes`.
     pub index: u32,
+    /// The artifact no task was made of.
     pub file_name: String,
+    /// Why, as in an error answer.
     pub err_code: u32,
+    /// The same in words.
     pub err_detail: String,
 }
 
@@ -143,10 +157,13 @@ impl TaskStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Search {
+    /// From 0.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub page: Option<u32>,
+    /// Rows on a page.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub size: Option<u32>,
+    /// What rows have to be; all of it.
     pub filters: Vec<Filter>,
     /// Field names; a leading `-` is descending; `severity` is most severe first.
     pub sorts: Vec<String>,
@@ -165,7 +182,9 @@ fn whole<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Er
 pub struct Filter {
     /// Which fields a list knows is told with its operation.
     pub field: String,
+    /// How it is compared.
     pub operator: Operator,
+    /// With what.
     pub value: Value,
 }
 
@@ -184,7 +203,9 @@ pub enum Operator {
 /// Answer to every search.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
+    /// The rows of this page.
     pub data: Vec<T>,
+    /// Rows on all pages.
     pub total: u64,
 }
 
@@ -192,16 +213,25 @@ pub struct Page<T> {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRow {
+    /// The task.
     pub task_id: TaskId,
+    /// Its language code.
     pub lang: String,
+    /// What it is called.
     pub project_name: String,
+    /// How far it is.
     pub task_status: TaskStatus,
+    /// RFC 3339.
     pub created_at: String,
+    /// When something of it changed last, RFC 3339.
     pub updated_at: String,
+    /// Why it failed, as in an error answer; only on tasks that did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub err_code: Option<u32>,
+    /// The same in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub err_detail: Option<String>,
+    /// Counts of what was found so far.
     pub results_stat: ResultsStat,
     /// The group it was made in (added field).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,13 +247,17 @@ pub struct TaskRow {
 pub struct TaskDetail {
     #[serde(flatten)]
     pub row: TaskRow,
+    /// When the scan began, RFC 3339; not there before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub executed_at: Option<String>,
+    /// When it ended, RFC 3339; not there before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
+    /// Who made it.
     pub created_by: String,
     /// Whether findings come from static verification only; always true here.
     pub enable_static_verification: bool,
+    /// What it was made of.
     pub params: TaskParams,
     /// What the engine is doing, 0 to 100 (added field).
     pub progress: u8,
@@ -242,7 +276,9 @@ pub struct TaskDetail {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AccountEcho {
+    /// As it was sent.
     pub role_name: String,
+    /// As it was sent.
     pub login_url: String,
 }
 
@@ -250,6 +286,7 @@ pub struct AccountEcho {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskParams {
+    /// The body of create, without secrets.
     pub origin_request_data: Map<String, Value>,
 }
 
@@ -272,7 +309,9 @@ pub struct ScanSummary {
 /// An archive whose origin is unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Unidentified {
+    /// Where in the artifact.
     pub path: String,
+    /// Why it could not be told what it is.
     pub reason: String,
 }
 
@@ -280,11 +319,17 @@ pub struct Unidentified {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResultsStat {
+    /// All findings.
     pub total: u64,
+    /// Findings of severity low.
     pub low_count: u64,
+    /// Findings of severity medium.
     pub medium_count: u64,
+    /// Findings of severity high.
     pub high_count: u64,
+    /// Findings of severity critical.
     pub critical_count: u64,
+    /// Same as `total`: nothing is sold here.
     pub purchased: u64,
     /// Findings whose vulnerable class is not in the archive; not among the other counts (added field).
     #[serde(skip_serializing_if = "is_zero")]
@@ -300,8 +345,10 @@ const fn is_zero(count: &u64) -> bool {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TerminateTask {
+    /// One task to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
+    /// Several of them; either of the two fields has to be there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 200)]
     pub task_ids: Vec<TaskId>,
@@ -311,7 +358,9 @@ pub struct TerminateTask {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateTasksResponse {
+    /// Those that end.
     pub terminated: Vec<TaskId>,
+    /// Those that do not, and why.
     pub failures: Vec<TerminateFailure>,
 }
 
@@ -319,8 +368,11 @@ pub struct TerminateTasksResponse {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TerminateFailure {
+    /// The task that goes on, or was over.
     pub task_id: TaskId,
+    /// Why, as in an error answer.
     pub err_code: u32,
+    /// The same in words.
     pub err_detail: String,
 }
 
@@ -328,6 +380,7 @@ pub struct TerminateFailure {
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteTasks {
+    /// The tasks to delete, with all they found, for good.
     #[schema(min_items = 1)]
     pub task_ids: Vec<TaskId>,
 }

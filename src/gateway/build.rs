@@ -231,7 +231,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let share_policies = SharePolicies::new(policies.clone());
     let api_keys = ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault);
     let keys = Keys::new(credentials.clone(), vault.clone(), audit.clone());
-    let health = Health { store: store.clone(), audit: audit.clone(), shutdown: (*shutdown).clone() };
+    let health = Health::new((store.clone(), audit.clone()), (*shutdown).clone(), &settings.operations);
     let shared = (credentials.clone(), ledger, share_policies);
     let administration = administration::services(base, shared.clone(), (health.clone(), keys.clone(), api_keys.clone()));
     let times = ((*clock).clone(), (*shutdown).clone());
@@ -239,7 +239,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         api_keys,
         artifacts: Artifacts::new(drafts.clone()),
-        audit_log: AuditLog::new((audit.clone(), administration.users.clone()), times.clone(), settings.audit.looked_through),
+        audit_log: AuditLog::new((audit.clone(), administration.users.clone()), times.clone(), &settings.audit),
         authority: Authority::new(credentials.clone(), sessions.clone(), audit.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
@@ -300,6 +300,7 @@ fn shares(base: &Base<'_>, (credentials, ledger, policies): (Credentials, Ledger
         policies,
         audit: base.audit.clone(),
         clock: base.clock.clone(),
+        settings: base.settings.shares,
     }
 }
 

@@ -44,6 +44,7 @@ fn gate(section: &mut Section<'_>) -> Gate {
         strangers_at_once: section.number("strangers_at_once", 1..=100_000),
         waiting: section.number("waiting", 0..=100_000),
         wait_ms: section.number("wait_ms", 0..=60_000),
+        proven_seconds: section.number("proven_seconds", 1..=86_400),
     }
 }
 
@@ -52,6 +53,7 @@ fn retry(section: &mut Section<'_>) -> Retry {
         percent: section.number("percent", 0..=100),
         least: section.number("least", 0..=1_000_000),
         window_seconds: section.number("window_seconds", 1..=600),
+        refused_key_seconds: section.number("refused_key_seconds", 0..=3600),
     }
 }
 

@@ -102,6 +102,8 @@ fn audit(section: &mut Section<'_>) -> Audit {
         strangers_per_minute: NonZeroU32::new(section.number("strangers_per_minute", 1..=100_000)).unwrap_or(NonZeroU32::MIN),
         strangers_per_day: NonZeroU32::new(section.number("strangers_per_day", 1..=10_000_000)).unwrap_or(NonZeroU32::MIN),
         looked_through: section.number("looked_through", 100..=1_000_000),
+        page_events: section.number("page_events", 1..=500),
+        files_at_once: section.number("files_at_once", 1..=100),
         resealed_per_minute: NonZeroU32::new(section.number("resealed_per_minute", 1..=1_000_000)).unwrap_or(NonZeroU32::MIN),
     }
 }
@@ -122,7 +124,11 @@ fn vault(section: &mut Section<'_>) -> Vault {
 
 fn operations(section: &mut Section<'_>) -> Operations {
     let or_off = |text: &str| if text.is_empty() { Some(None) } else { checks::listen(text).map(Some) };
-    Operations { listen: section.parsed("listen", "an address and port such as 127.0.0.1:9090, or nothing", or_off) }
+    Operations {
+        listen: section.parsed("listen", "an address and port such as 127.0.0.1:9090, or nothing", or_off),
+        store_answers_ms: section.number("store_answers_ms", 1..=60_000),
+        watch_ms: section.number("watch_ms", 10..=60_000),
+    }
 }
 
 fn key(section: &mut Section<'_>) -> SealingKey {
@@ -145,6 +151,7 @@ fn upstream(section: &mut Section<'_>) -> Upstream {
         retries: section.number("retries", 0..=10),
         keep_alive_ms: section.number("keep_alive_ms", 0..=600_000),
         keep_alive_most: section.number("keep_alive_most", 0..=100_000),
+        early_answer_ms: section.number("early_answer_ms", 1..=60_000),
     }
 }
 
@@ -152,6 +159,7 @@ fn limits(section: &mut Section<'_>) -> Limits {
     Limits {
         upload_bytes: section.number("upload_bytes", positive()),
         json_bytes: section.number("json_bytes", 1024..=1_073_741_824),
+        part_head_bytes: section.number("part_head_bytes", 256..=65_536),
         form_bytes: section.number("form_bytes", 1024..=16_777_216),
         body_idle_seconds: section.number("body_idle_seconds", 1..=3600),
         sign_ins_per_minute: section.number("sign_ins_per_minute", 1..=100_000),

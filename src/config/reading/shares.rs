@@ -19,6 +19,10 @@ pub(super) fn read(section: &mut Section<'_>) -> Shares {
         wrong_in_life: section.number("wrong_in_life", 1..=1_000_000),
         kept_days: section.number("kept_days", 0..=3660),
         sweep_minutes: section.number("sweep_minutes", 1..=10_080),
+        findings: section.number("findings", 1..=500),
+        views: section.number("views", 1..=100_000),
+        note_characters: section.number("note_characters", 0..=4000),
+        ended_at_once: section.number("ended_at_once", 1..=500),
     };
     if shares.usual_days > shares.most_days {
         section.problem("usual_days", "is more than most_days", "a share may not usually live longer than it may at most");

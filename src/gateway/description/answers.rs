@@ -174,9 +174,19 @@ fn problem() -> RefOr<Schema> {
         .description(Some("A refusal of the gateway itself (RFC 9457), readable as an ErrorResponse too."))
         .property("type", text(kind))
         .property("title", text("What happened, in short."))
-        .property("status", ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(400)).maximum(Some(599)))
+        .property(
+            "status",
+            ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .minimum(Some(400))
+                .maximum(Some(599))
+                .description(Some("The status of the answer.")),
+        )
         .property("detail", text("What happened, in plain words."))
-        .property("success", ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([json!(false)])))
+        .property(
+            "success",
+            ObjectBuilder::new().schema_type(Type::Boolean).enum_values(Some([json!(false)])).description(Some("Always false.")),
+        )
         .property("message", text("The same as `detail`."))
         .property("data", RefOr::<Schema>::from(Ref::from_schema_name("ErrorData")))
         .property(

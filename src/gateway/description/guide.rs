@@ -161,7 +161,7 @@ impl Reader<'_> {
 
     fn named(&self, name: &str, schema: &Value) -> TypeTold {
         let (fields, kind) = (self.fields(schema), kind(schema));
-        TypeTold { name: name.to_owned(), words: text(&schema["description"]), kind, fields }
+        TypeTold { name: name.to_owned(), words: self.words(schema), kind, fields }
     }
 
     /// What a reference stands for.
@@ -179,9 +179,17 @@ impl Reader<'_> {
             place: String::new(),
             kind: kind(field),
             is_required: items(&schema["required"]).any(|required| required == name),
-            words: text(&field["description"]),
+            words: self.words(field),
         }));
         all
+    }
+
+    /// What is said of a field, or of the one type it is where it is not null.
+    fn words(&self, field: &Value) -> String {
+        let parts =
+            ["oneOf", "anyOf", "allOf"].iter().flat_map(|word| items(&field[*word])).filter(|part| part["type"] != "null");
+        let told = std::iter::once(field).chain(parts).flat_map(|part| [part, self.meant(part)]);
+        told.map(|part| text(&part["description"])).find(|words| !words.is_empty()).unwrap_or_default()
     }
 }
 

@@ -163,3 +163,26 @@ fn people_read_of_the_same_operations() {
         assert!(kind.types.iter().all(|name| names.contains(name.as_str())), "{kind:?}");
     }
 }
+
+#[test]
+fn every_type_every_field_and_every_parameter_is_told_in_words() {
+    let guide = Description::of(&about()).unwrap().guide;
+    let mut silent = Vec::new();
+    for told in &guide.types {
+        if told.words.is_empty() {
+            silent.push(told.name.clone());
+        }
+        silent.extend(
+            told.fields.iter().filter(|field| field.words.is_empty()).map(|field| format!("{}.{}", told.name, field.name)),
+        );
+    }
+    for one in guide.groups.iter().flat_map(|group| &group.operations) {
+        let fields = one.parameters.iter().chain(one.body.iter().flat_map(|body| &body.fields));
+        silent.extend(fields.filter(|field| field.words.is_empty()).map(|field| format!("{}: {}", one.name, field.name)));
+    }
+    assert!(silent.is_empty(), "nothing is said of {silent:?}");
+    let all: Vec<&str> = guide.types.iter().flat_map(|told| &told.fields).map(|field| field.words.as_str()).collect();
+    for words in &all {
+        assert!(words.len() < 200 && !words.contains("WIRE") && !words.contains("added field"), "{words}");
+    }
+}

@@ -23,12 +23,46 @@ pub(in crate::gateway) struct Origins {
     pub(in crate::gateway) others: u64,
 }
 
-/// Calls of one operation from one network.
+/// For whom a server key is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum KeyUser<'a> {
+    /// A program, by the id of its API key.
+    ApiKey(&'a str),
+    /// People who open shares.
+    Recipients,
+    /// Whoever calls what everybody may call.
+    Anybody,
+    /// An administrator who tests the key.
+    Test,
+}
+
+impl<'a> KeyUser<'a> {
+    /// One word.
+    pub(in crate::gateway) fn written(self) -> String {
+        match self {
+            Self::ApiKey(id) => format!("api-key:{id}"),
+            Self::Recipients => "recipients".to_owned(),
+            Self::Anybody => "anybody".to_owned(),
+            Self::Test => "test".to_owned(),
+        }
+    }
+
+    /// From that word.
+    pub(in crate::gateway) fn read(word: &'a str) -> Self {
+        match word {
+            "recipients" => Self::Recipients,
+            "test" => Self::Test,
+            _ => word.strip_prefix("api-key:").map_or(Self::Anybody, Self::ApiKey),
+        }
+    }
+}
+
+/// Calls of one operation from one network, or with a server key for one user of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) struct Origin {
     /// As in the route table.
     pub(in crate::gateway) operation: String,
-    /// IPv4 /24, IPv6 /48.
+    /// IPv4 /24, IPv6 /48; of a server key what [`KeyUser`] writes.
     pub(in crate::gateway) network: String,
     pub(in crate::gateway) count: u64,
 }

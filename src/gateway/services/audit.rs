@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::Actor;
 use super::error::Error;
 use super::users::Users;
+use crate::config::gateway::Audit as Settings;
 use crate::gateway::audit::Audit;
 pub(in crate::gateway) use crate::gateway::audit::{Check, Found, Line};
 use crate::gateway::domain::audit::{Deed, Event, Written};
@@ -21,12 +22,8 @@ use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::hostile::Hostile;
 use crate::platform::shutdown::Shutdown;
 
-/// Events on a page.
-const PAGE: usize = 50;
 /// Records that are asked for at once.
 const CHUNK: u64 = 100;
-/// Files that are made at the same time by this process.
-const FILES: usize = 2;
 /// Events that waited for the store are written later than others; so much at most is believed.
 const LATE: Duration = Duration::from_hours(24);
 
@@ -38,6 +35,8 @@ pub(in crate::gateway) struct AuditLog {
     clock: Clock,
     shutdown: Shutdown,
     files: Arc<Semaphore>,
+    /// Events on a page.
+    events: usize,
     /// Records that one page looks through.
     most: usize,
 }
@@ -85,9 +84,9 @@ struct Progress {
 }
 
 impl AuditLog {
-    /// `most`: records that one page looks through.
-    pub(in crate::gateway) fn new((audit, users): (Audit, Users), (clock, shutdown): (Clock, Shutdown), most: usize) -> Self {
-        Self { audit, users, clock, shutdown, files: Arc::new(Semaphore::new(FILES)), most }
+    pub(in crate::gateway) fn new((audit, users): (Audit, Users), (clock, shutdown): (Clock, Shutdown), settings: &Settings) -> Self {
+        let files = Arc::new(Semaphore::new(settings.files_at_once));
+        Self { audit, users, clock, shutdown, files, events: settings.page_events, most: settings.looked_through }
     }
 
     /// A page of the log of the administrator's tenant, below an event or from its end.
@@ -98,7 +97,7 @@ impl AuditLog {
         before: Option<u64>,
     ) -> Result<Shown, Error> {
         let tenant = &actor.principal.tenant;
-        let mut shown = self.look(tenant, (filter, PAGE), before).await?;
+        let mut shown = self.look(tenant, (filter, self.events), before).await?;
         shown.check = self.audit.last_check(tenant).await?;
         Ok(shown)
     }

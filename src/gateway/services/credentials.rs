@@ -6,14 +6,17 @@ use std::sync::Arc;
 
 use super::Actor;
 use super::directory::Directory;
-use super::error::{Error, NOT_BELIEVED};
+use super::error::{Error, KEYS_NOT_BELIEVED, NOT_BELIEVED};
 use super::refresher::Refresher;
 use crate::config::gateway::PublicAuth;
+use crate::contract::error::codes;
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::cache::Cache;
 use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::server_key::ServerKey;
+use crate::gateway::domain::share::Opened;
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::KeyUser;
 use crate::gateway::session::{LoginId, TokenSource};
 use crate::gateway::upstream::{Call, Credential, Kind, ScanningService, UpstreamError};
 use crate::gateway::vault::ServerKeys;
@@ -106,8 +109,8 @@ impl Credentials {
     }
 
     /// A server key is used for a call.
-    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str) {
-        self.vault.count_use(tenant, id);
+    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str, what: (&'static str, KeyUser<'_>)) {
+        self.vault.count_use(tenant, id, what);
     }
 
     /// As [`Credentials::with_user`], for work that changes something: what was kept of these subjects ends with it, however
@@ -146,25 +149,41 @@ impl Credentials {
         Ok(Refresher { tenant: tenant.clone(), provider: self.directory.of(tenant)?.identity.clone() })
     }
 
-    /// The service and a call for public share paths: without a credential, or with the server key where the tenant says so.
-    pub(in crate::gateway) async fn public(&self, tenant: &TenantId, request_id: &str) -> Result<(ScanningService, Call), Error> {
+    /// Runs `work` as a public share may be asked: without a credential, or with the tenant's server keys where its settings say
+    /// so. A service that refuses all of them is told from one that says of the code that it is wrong by the service's own number
+    /// for it; where it gives none, the code is taken to be meant.
+    pub(in crate::gateway) async fn with_public<T, F>(
+        &self,
+        tenant: &TenantId,
+        (request_id, operation): (&str, &'static str),
+        work: impl Fn(ScanningService, Call) -> F,
+    ) -> Result<Opened<T>, Error>
+    where
+        F: Future<Output = Result<Opened<T>, UpstreamError>>,
+    {
         let clients = self.directory.of(tenant)?;
-        let credential = match clients.public_auth {
-            PublicAuth::None => Credential::None,
-            PublicAuth::Sk => self.vault.active(tenant).await?.first().map_or(Credential::None, |(about, key)| {
-                self.vault.count_use(tenant, &about.id);
-                Credential::ServerKey(key.clone())
-            }),
-        };
-        Ok((clients.service.clone(), Call { credential, request_id: request_id.to_owned(), language: ReportLanguage::English }))
+        if clients.public_auth == PublicAuth::Sk {
+            match self.with_server_key(tenant, (request_id, operation), &work).await {
+                Ok(Some(opened)) => return Ok(opened),
+                Ok(None) => {}
+                Err(Error::Upstream(error)) if error.kind == Kind::Unauthorized => {
+                    let about_the_key = error.code == Some(i64::from(codes::NO_TOKEN));
+                    return if about_the_key { Err(Error::Unusable(KEYS_NOT_BELIEVED)) } else { Ok(Opened::WrongCode) };
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let request_id = request_id.to_owned();
+        let call = Call { credential: Credential::None, request_id, language: ReportLanguage::English };
+        Ok(work(clients.service.clone(), call).await?)
     }
 
-    /// Runs `work` with the tenant's server key; `None` when no key is active. If the service answers 401, which says that it did
+    /// Runs `work` for a recipient of a share with the tenant's server key; `None` when no key is active. If the service answers 401, which says that it did
     /// nothing, `work` runs once more with the other active key: that is how a key is replaced without a gap.
     pub(in crate::gateway) async fn with_server_key<T, F>(
         &self,
         tenant: &TenantId,
-        request_id: &str,
+        (request_id, operation): (&str, &'static str),
         work: impl Fn(ScanningService, Call) -> F,
     ) -> Result<Option<T>, Error>
     where
@@ -173,7 +192,7 @@ impl Credentials {
         let mut refused = None;
         for (about, key) in self.vault.active(tenant).await?.iter() {
             let (service, call) = self.with_key(tenant, request_id, key.clone())?;
-            self.vault.count_use(tenant, &about.id);
+            self.vault.count_use(tenant, &about.id, (operation, KeyUser::Recipients));
             match work(service, call).await {
                 Err(error) if error.kind == Kind::Unauthorized => refused = Some(error),
                 other => return Ok(Some(other?)),

@@ -14,6 +14,8 @@ use crate::platform::seal::SealError;
 
 /// Words for a service that refuses tokens which were made a moment ago: a new sign-in would not help.
 pub(super) const NOT_BELIEVED: &str = "The scanning service does not accept your sign-in, although it is fresh.";
+/// Words for a service that refuses the server keys.
+pub(super) const KEYS_NOT_BELIEVED: &str = "The scanning service does not accept the server key of this tenant.";
 
 /// The outcome of a use case that did not work.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -6,22 +6,22 @@ use std::time::Duration;
 use metrics::gauge;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
+use crate::config::gateway::Operations;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store};
 use crate::platform::shutdown::Shutdown;
 
-/// How long the store may take to answer a probe.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// How often the watch asks.
-const PACE: Duration = Duration::from_secs(1);
-
 /// Asks the parts that requests need. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Health {
-    pub(in crate::gateway) store: Store,
+    store: Store,
     pub(in crate::gateway) audit: Audit,
-    pub(in crate::gateway) shutdown: Shutdown,
+    shutdown: Shutdown,
+    /// How long the store may take to answer a probe.
+    patience: Duration,
+    /// How often the watch asks.
+    pace: Duration,
 }
 
 /// How things stand.
@@ -43,6 +43,11 @@ impl Report {
 }
 
 impl Health {
+    pub(in crate::gateway) fn new((store, audit): (Store, Audit), shutdown: Shutdown, settings: &Operations) -> Self {
+        let [patience, pace] = [settings.store_answers_ms, settings.watch_ms].map(Duration::from_millis);
+        Self { store, audit, shutdown, patience, pace }
+    }
+
     /// Looks now.
     pub(in crate::gateway) async fn report(&self) -> Report {
         let store = self.store_answers().await;
@@ -51,7 +56,7 @@ impl Health {
 
     /// Measures until the process ends how long the store has been away, and how much waits for it.
     pub(in crate::gateway) async fn watch(self) {
-        let mut ticks = interval(PACE);
+        let mut ticks = interval(self.pace);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut last = Instant::now();
         loop {
@@ -72,6 +77,6 @@ impl Health {
     async fn store_answers(&self) -> bool {
         let Ok(nobody) = TenantId::parse("health") else { return false };
         let probe = Key::new(&nobody, "probe", "ready");
-        matches!(timeout(PATIENCE, self.store.get(&probe)).await, Ok(Ok(_)))
+        matches!(timeout(self.patience, self.store.get(&probe)).await, Ok(Ok(_)))
     }
 }

@@ -8,7 +8,7 @@ use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::domain::uses::Uses;
+use crate::gateway::domain::uses::{KeyUser, Origins, Uses};
 use crate::gateway::upstream::Kind;
 use crate::gateway::vault::ServerKeys;
 use crate::platform::hostile::Hostile;
@@ -63,6 +63,11 @@ impl Keys {
     pub(in crate::gateway) async fn one_of_all(&self, actor: &Actor, id: &str) -> Result<Vec<(ServerKey, Uses)>, Error> {
         let all = self.list(actor).await?;
         if all.iter().any(|(key, _)| key.id == id) { Ok(all) } else { Err(Error::NotFound) }
+    }
+
+    /// What used a key in the last seven days, by operation and [`KeyUser`].
+    pub(in crate::gateway) async fn origins(&self, actor: &Actor, id: &str) -> Result<Origins, Error> {
+        Ok(self.vault.origins(&actor.principal.tenant, id).await?)
     }
 
     /// Keeps a new key and shows it to the service once. Where no key is active, one that the service accepts becomes it. A
@@ -131,7 +136,7 @@ impl Keys {
     async fn tested(&self, tenant: &TenantId, request_id: &str, id: &str) -> Result<Verdict, Error> {
         let (_, key) = self.vault.reveal(tenant, id).await?;
         let (service, call) = self.credentials.with_key(tenant, request_id, key)?;
-        self.vault.count_use(tenant, id);
+        self.vault.count_use(tenant, id, ("searchTasks", KeyUser::Test));
         let search = Search { page: Some(0), size: Some(1), ..Search::default() };
         let (verdict, words) = match service.search_tasks(&call, &search).await {
             Ok(_) => (Verdict::Accepted, "Accepted"),

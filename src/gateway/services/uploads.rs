@@ -82,6 +82,7 @@ impl Uploads {
                 Some(Cut::Changed) => Err(Error::Invalid(CHANGED.to_owned())),
                 Some(Cut::Stopped) => Err(Error::Invalid(STOPPED.to_owned())),
                 None if error.kind == Kind::HashMismatch => Err(Error::Invalid(CHANGED.to_owned())),
+                None if error.broke_off_while_sending() => Err(Error::Unusable(REFUSED_MIDWAY)),
                 None => Err(error.into()),
             },
             Err(error) => Err(error),
@@ -90,6 +91,8 @@ impl Uploads {
 }
 
 const CHANGED: &str = "The file changed on the way: it is not the one that was announced. Nothing was stored.";
+const REFUSED_MIDWAY: &str = "The scanning service closed the connection before it had the whole file, and did not say why. It \
+may take only smaller files than this one. Nothing was stored.";
 const STOPPED: &str = "The upload stopped before it was whole. Nothing was stored.";
 
 /// Words for a file above the limit.

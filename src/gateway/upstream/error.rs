@@ -10,7 +10,10 @@ use serde_json::Value;
 use crate::contract::error::codes;
 use crate::platform::hostile::Hostile;
 
-use super::reading;
+use super::{coded, reading};
+
+/// Error answers are read up to here.
+pub(super) const ERROR_BODY: usize = 64 * 1024;
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +126,11 @@ impl UpstreamError {
         self.origin == Origin::Network && self.stage != Stage::Sending
     }
 
+    /// Whether the service closed the connection while a body was on its way to it, and no answer could be read.
+    pub(crate) fn broke_off_while_sending(&self) -> bool {
+        self.stage == Stage::Sending
+    }
+
     /// Whether no connection came about, so that the service has seen nothing of the call.
     pub(crate) fn is_unconnected(&self) -> bool {
         self.stage == Stage::Connecting
@@ -157,9 +165,10 @@ impl UpstreamError {
     }
 
     /// Whether the body of an error answer says that the subscription does not cover the call (errCode 1010): that is final,
-    /// whatever its status.
-    pub(super) fn is_about_the_subscription(body: &[u8]) -> bool {
-        read_body(body).0 == Some(i64::from(codes::SUBSCRIPTION))
+    /// whatever its status. `None` where the body cannot be read because of how it is compressed.
+    pub(super) fn is_about_the_subscription(headers: &HeaderMap, body: &[u8]) -> Option<bool> {
+        let body = coded::plain(headers, body, ERROR_BODY)?;
+        Some(read_body(&body).0 == Some(i64::from(codes::SUBSCRIPTION)))
     }
 
     /// An answer of status 200 that says in its envelope that it is none: the code tells the status it should have had.

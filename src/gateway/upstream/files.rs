@@ -21,7 +21,7 @@ use crate::platform::digest::Running;
 use crate::platform::hostile::Hostile;
 
 use super::credential::Call;
-use super::error::{Kind, UpstreamError};
+use super::error::{Kind, Origin, UpstreamError};
 use super::reading;
 use super::service::{ScanningService, json, needed};
 use super::transport::Repeat;
@@ -77,8 +77,7 @@ impl ScanningService {
             answer = sent => answer,
             error = progress.silence(self.transport.idle, self.transport.whole.max(self.transport.idle)) => Err(error),
         };
-        let answer =
-            answer.map_err(|error| if progress.broken.load(Ordering::Acquire) { UpstreamError::body_broken() } else { error })?;
+        let answer = answer.map_err(|error| progress.meant(error))?;
         progress.uploaded(&json(&answer)?, name)
     }
 }
@@ -123,6 +122,16 @@ impl Progress {
         }
         drop(state);
         self.size.fetch_add(chunk.len() as u64, Ordering::AcqRel);
+    }
+
+    /// What it means that a call ended in `error` when it was this far.
+    fn meant(&self, error: UpstreamError) -> UpstreamError {
+        if self.broken.load(Ordering::Acquire) {
+            return UpstreamError::body_broken();
+        }
+        let is_under_way = self.size.load(Ordering::Acquire) > 0 && !self.ended.load(Ordering::Acquire);
+        let has_broken = error.origin == Origin::Network && error.kind == Kind::Unavailable;
+        if is_under_way && has_broken { UpstreamError::broke_off() } else { error }
     }
 
     fn end(&self) {

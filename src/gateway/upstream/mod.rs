@@ -11,6 +11,7 @@
 
 mod bootstrap;
 mod browsers;
+mod coded;
 mod components;
 mod composition;
 pub(crate) mod credential;

@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::Value;
 
+use crate::contract::error::codes;
 use crate::contract::ids::{ShareId, VulId};
 use crate::contract::paths;
 use crate::contract::shares::{CreateShare, DeleteShares, ExtractShare, UpdateShare};
@@ -13,7 +14,7 @@ use crate::gateway::domain::page::Listing;
 use crate::gateway::domain::share::{CreatedShare, Opened, PublicShare, ShareRow};
 use crate::platform::secret::Secret;
 
-use super::credential::Call;
+use super::credential::{Call, Credential};
 use super::error::{Kind, UpstreamError};
 use super::reading;
 use super::service::{NOTHING, ScanningService, Send, needed};
@@ -91,7 +92,7 @@ impl ScanningService {
     }
 
     /// A refusal is told as what it means to a recipient; everything else stays an error. A try with a code is never repeated:
-    /// the service counts them.
+    /// the service counts them. 401 to a server key is about the key unless the service says that it is about the code.
     async fn open_share(&self, call: &Call, path: &str, code: Option<&Secret>) -> Result<Opened<Value>, UpstreamError> {
         let call = &self.public(call);
         let asked = match code {
@@ -103,6 +104,7 @@ impl ScanningService {
         };
         match asked {
             Ok(answer) => Ok(Opened::Open(answer)),
+            Err(error) if is_about_the_key(&error, &call.credential) => Err(error),
             Err(error) => match (&error.kind, code) {
                 (Kind::Unauthorized | Kind::Forbidden, None) => Ok(Opened::CodeNeeded),
                 (Kind::Unauthorized | Kind::Forbidden | Kind::Invalid, Some(_)) => Ok(Opened::WrongCode),
@@ -111,6 +113,11 @@ impl ScanningService {
             },
         }
     }
+}
+
+fn is_about_the_key(error: &UpstreamError, credential: &Credential) -> bool {
+    let about_the_code = [codes::CODE_NEEDED, codes::CODE_WRONG].map(|code| Some(i64::from(code)));
+    matches!(credential, Credential::ServerKey(_)) && error.kind == Kind::Unauthorized && !about_the_code.contains(&error.code)
 }
 
 impl Opened<Value> {

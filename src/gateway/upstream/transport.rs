@@ -16,11 +16,8 @@ use url::Url;
 
 use crate::config::gateway::Upstream;
 
-use super::error::UpstreamError;
+use super::error::{ERROR_BODY, UpstreamError};
 use super::tries::Tries;
-
-/// Error answers are read up to here.
-const ERROR_BODY: usize = 64 * 1024;
 
 /// A connection pool with its limits. Clones share the pool; a worker thread has its own by building its own.
 #[derive(Clone, Debug)]
@@ -159,7 +156,7 @@ impl Transport {
                 Err(error) => Err(UpstreamError::transport(&error)),
             };
             let may_help = match &outcome {
-                Ok(Heard::All(answer)) => !UpstreamError::is_about_the_subscription(&answer.body),
+                Ok(Heard::All(answer)) => UpstreamError::is_about_the_subscription(&answer.headers, &answer.body) == Some(false),
                 Ok(Heard::Head(_)) => false,
                 Err(error) => error.is_unconnected(),
             };

@@ -13,6 +13,7 @@ use super::shelf::Shelf;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::api_key::{AllowList, ApiKey, ID, KeyRefusal, KeyText, SECRET, Scopes};
+use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::Origins;
 use crate::gateway::store::Unavailable;
@@ -105,7 +106,7 @@ impl IssuedKeys {
         Self {
             shelf: Shelf::new(KIND, CHANGED, parts),
             usage: Usage::new("api-key-use", parts),
-            origins: OriginBook::new(parts),
+            origins: OriginBook::new("api-key-origins", parts),
             clock: parts.clock.clone(),
             most: parts.settings.api_keys,
         }
@@ -196,8 +197,8 @@ impl IssuedKeys {
     }
 
     /// Counts that a call of this operation came with the key from there.
-    pub(in crate::gateway) fn note_origin(&self, tenant: &TenantId, id: &str, origin: (&'static str, IpAddr)) {
-        self.origins.note(tenant, id, origin);
+    pub(in crate::gateway) fn note_origin(&self, tenant: &TenantId, id: &str, (operation, address): (&'static str, IpAddr)) {
+        self.origins.note(tenant, id, (operation, &neighbourhood(address)));
     }
 
     /// Who used a key in the last seven days.

@@ -1,9 +1,8 @@
-//! Who uses an API key: which operations from which networks, day by day for a week, so that people see what stops before they
-//! revoke it. Counted in memory at once and written now and then, one sealed record for each key: counts are about.
+//! Who uses a key: which operations from which networks, or for whom where it is a server key, day by day for a week, so that
+//! people see what stops before they revoke it. Counted in memory at once and written now and then, one sealed record for each key: counts are about.
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,19 +11,17 @@ use serde::{Deserialize, Serialize};
 use super::behind::{Behind, write_behind};
 use super::records::Records;
 use super::{Parts, VaultError};
-use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::{Origin, Origins, Uses};
 use crate::gateway::store::Key;
 use crate::platform::clock::Clock;
 
-const KIND: &str = "api-key-origins";
 /// Days that are told, today among them.
 const DAYS: i64 = 7;
 /// A record of which no day is told any more is gone soon after.
 const KEPT: Duration = Duration::from_hours(24 * 9);
 
-/// The origins of the uses of all API keys. Cheap to clone.
+/// The origins of the uses of all keys of a kind. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct OriginBook(Arc<Inner>);
 
@@ -82,7 +79,7 @@ impl Behind for OriginBook {
         let taken = mem::take(&mut *self.waiting());
         let today = Uses::day(self.0.clock.now());
         for ((tenant, id), counted) in taken {
-            let key = key(&tenant, &id);
+            let key = self.key(&tenant, &id);
             let written = self.0.records.change_at::<Week, _>(&key, Some(KEPT), |week| {
                 week.forget_before(today);
                 week.merge(&counted, self.0.most);
@@ -97,11 +94,11 @@ impl Behind for OriginBook {
 }
 
 impl OriginBook {
-    /// Writes in the background, and once more when the process ends.
-    pub(super) fn new(parts: &Parts) -> Self {
+    /// Writes in the background, and once more when the process ends. `kind` names the records.
+    pub(super) fn new(kind: &'static str, parts: &Parts) -> Self {
         let Parts { store, ring, clock, settings, shutdown } = parts;
         let book = Self(Arc::new(Inner {
-            records: Records { store: store.clone(), ring: Arc::clone(ring), kind: KIND },
+            records: Records { store: store.clone(), ring: Arc::clone(ring), kind },
             clock: clock.clone(),
             most: settings.use_origins,
             waiting: Mutex::default(),
@@ -111,10 +108,10 @@ impl OriginBook {
         book
     }
 
-    /// One more call of `operation` with the key, from this address.
-    pub(super) fn note(&self, tenant: &TenantId, id: &str, (operation, address): (&'static str, IpAddr)) {
+    /// One more call of `operation` with the key, from or for `whom`, which holds no blank.
+    pub(super) fn note(&self, tenant: &TenantId, id: &str, (operation, whom): (&'static str, &str)) {
         let day = Uses::day(self.0.clock.now());
-        let pair = format!("{operation} {}", neighbourhood(address));
+        let pair = format!("{operation} {whom}");
         let mut waiting = self.waiting();
         waiting.entry((tenant.clone(), id.to_owned())).or_default().add(day, pair, 1, self.0.most);
     }
@@ -122,7 +119,7 @@ impl OriginBook {
     /// Who used the key in the last seven days, the most frequent first.
     pub(super) async fn of(&self, tenant: &TenantId, id: &str) -> Result<Origins, VaultError> {
         let _turn = self.0.turn.lock().await;
-        let (mut week, _) = self.0.records.read_at::<Week>(&key(tenant, id)).await?;
+        let (mut week, _) = self.0.records.read_at::<Week>(&self.key(tenant, id)).await?;
         if let Some(waiting) = self.waiting().get(&(tenant.clone(), id.to_owned())) {
             week.merge(waiting, self.0.most);
         }
@@ -130,13 +127,13 @@ impl OriginBook {
         Ok(told(&week))
     }
 
+    fn key(&self, tenant: &TenantId, id: &str) -> Key {
+        Key::new(tenant, self.0.records.kind, id)
+    }
+
     fn waiting(&self) -> MutexGuard<'_, HashMap<(TenantId, String), Week>> {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn key(tenant: &TenantId, id: &str) -> Key {
-    Key::new(tenant, KIND, id)
 }
 
 fn told(week: &Week) -> Origins {

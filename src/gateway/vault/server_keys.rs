@@ -7,11 +7,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroize as _;
 
+use super::origins::OriginBook;
 use super::shelf::Shelf;
 use super::usage::{Ledger, Usage};
 use super::{Parts, VaultError};
 use crate::gateway::domain::server_key::{KeyTest, ServerKey};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::{KeyUser, Origins};
 use crate::gateway::store::Unavailable;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digest::{hex, keyed};
@@ -33,6 +35,7 @@ pub(in crate::gateway) struct ServerKeys {
     /// The copies are of active keys, the newest first.
     shelf: Shelf<Held, (ServerKey, Secret)>,
     usage: Usage,
+    origins: OriginBook,
     ring: Arc<Ring>,
     clock: Clock,
     most: usize,
@@ -55,6 +58,7 @@ impl ServerKeys {
         Self {
             shelf: Shelf::new(KIND, CHANGED, parts),
             usage: Usage::new("server-key-use", parts),
+            origins: OriginBook::new("server-key-origins", parts),
             ring: Arc::clone(&parts.ring),
             clock: parts.clock.clone(),
             most: parts.settings.server_keys,
@@ -206,16 +210,23 @@ impl ServerKeys {
             .await
     }
 
-    /// Counts one call to the service with this key; written down within a minute or so.
-    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str) {
+    /// Counts one call to the service with this key, of this operation and for whom; written down within a minute or so.
+    pub(in crate::gateway) fn count_use(&self, tenant: &TenantId, id: &str, (operation, user): (&'static str, KeyUser<'_>)) {
         metrics::counter!("cardea_sk_use_total").increment(1);
         self.usage.note(tenant, id);
+        self.origins.note(tenant, id, (operation, &user.written()));
+    }
+
+    /// What used a key in the last seven days.
+    pub(in crate::gateway) async fn origins(&self, tenant: &TenantId, id: &str) -> Result<Origins, VaultError> {
+        self.origins.of(tenant, id).await
     }
 
     /// Writes counted uses down now.
     #[cfg(test)]
     pub(in crate::gateway) async fn flush(&self) {
         super::behind::Behind::flush(&self.usage).await;
+        super::behind::Behind::flush(&self.origins).await;
     }
 
     /// By the newest ring key: recognisable inside one deployment, and no help in guessing the key elsewhere.

@@ -327,6 +327,10 @@ async fn what_the_service_says_before_it_closes_upon_an_upload_is_heard() {
         let told = push(&front.base, 3 << 20).await;
         assert!(told.starts_with("HTTP/1.1 413"), "{number}: {told}");
     }
+    // An option says how long it may take to be read: so short, it need not be heard, but nothing hangs and nothing breaks.
+    let hurried = Front::with(&upstream.base, "[gateway.upstream]\nearly_answer_ms = 1\n").await;
+    let told = push(&hurried.base, 3 << 20).await;
+    assert!(told.starts_with("HTTP/1.1 413") || told.starts_with("HTTP/1.1 502"), "{told}");
     // Without a word it is no answer; and it says nothing of a service that answers others.
     upstream.says([Says::Abrupt(Vec::new())]);
     for _ in 0..4 {

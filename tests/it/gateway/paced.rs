@@ -1,6 +1,7 @@
 //! The pace of calls, seen from outside: who may call how often, a service that fails is left alone for one tenant only, and a
 //! service that is slow costs those who wait for it and nobody else.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
@@ -14,7 +15,7 @@ use crate::support::eventually;
 use crate::support::front::Front;
 use crate::support::redis::free_port;
 use crate::support::replicas::{Replicas, Setup};
-use crate::support::upstream::{Says, Upstream, json};
+use crate::support::upstream::{Says, Upstream, answer, json};
 
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
@@ -356,4 +357,34 @@ async fn what_the_service_may_have_begun_is_not_tried_again_nor_what_the_subscri
             assert_eq!(answer.text().await.unwrap(), subscription, "it passes as it is");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_compressed_answer_says_of_the_subscription_is_read_and_what_cannot_be_read_is_not_tried_again() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, "[gateway.upstream]\nretries = 2\n").await;
+    let client = http();
+    let says = |coding: &str, body: &[u8]| {
+        let headers = format!("content-type: application/json\r\ncontent-encoding: {coding}\r\n");
+        [Says::Bytes(answer("503 Service Unavailable", &headers, body))]
+    };
+    let mut before = 0;
+    for (coding, body, tries) in [
+        ("gzip", gzip(br#"{"success":false,"data":{"errCode":1010,"errDetail":"no"}}"#), 1),
+        ("br", b"who knows".to_vec(), 1),
+        ("gzip", gzip(br#"{"success":false,"data":{"errCode":5030,"errDetail":"busy"}}"#), 3),
+    ] {
+        upstream.says(says(coding, &body));
+        let heard = ask(&client, &front.base, "t", &[("accept-encoding", "gzip, br")]).await;
+        assert_eq!((heard.status().as_u16(), header(&heard, "content-encoding").as_str()), (503, coding));
+        assert_eq!(heard.bytes().await.unwrap(), body, "it passes as it is");
+        assert_eq!(upstream.asked().len(), before + tries, "{coding}");
+        before += tries;
+    }
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
 }

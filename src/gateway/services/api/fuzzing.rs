@@ -70,7 +70,7 @@ fn pass(form: &Bytes, sha256: &str, size: impl Fn(u8) -> usize) -> (usize, Optio
         pieces.push(Ok(rest.split_to(length)));
     }
     let expected = Some((BOUNDARY.to_owned(), sha256.to_owned()));
-    let passed = checked(futures_util::stream::iter(pieces), u64::MAX, expected, |_| {}).collect::<Vec<_>>();
+    let passed = checked(futures_util::stream::iter(pieces), (u64::MAX, 16 << 10), expected, |_| {}).collect::<Vec<_>>();
     // All pieces are there: nothing has to be waited for.
     let passed = passed.now_or_never().unwrap_or_default();
     let bytes = passed.iter().flatten().map(Bytes::len).sum();

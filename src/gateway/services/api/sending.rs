@@ -12,24 +12,35 @@ use super::reply::Reply;
 use super::{Api, Ask, Caller};
 use crate::gateway::domain::route_table::{OpenTo, Repeat, Under, Verb};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::KeyUser;
 use crate::gateway::services::credentials::Credentials;
-use crate::gateway::services::error::{Error, NOT_BELIEVED};
+use crate::gateway::services::error::{Error, KEYS_NOT_BELIEVED, NOT_BELIEVED};
 use crate::gateway::services::pace::{Pace, Pass, Place, Who, is_trouble};
 use crate::gateway::upstream::proxy::{Answer, Outgoing, Proxy, Target};
 use crate::gateway::upstream::{Credential, Tries, UpstreamError};
 
-/// Words for a service that refuses the server keys.
-const KEYS_NOT_BELIEVED: &str = "The scanning service does not accept the server key of this tenant.";
 const REQUEST_ID: header::HeaderName = header::HeaderName::from_static("x-request-id");
 
-/// An answer, and whether it says that the service fails.
-type Outcome = Result<(Answer, bool), Error>;
+/// An answer, and what it says of the service.
+type Outcome = Result<(Answer, Standing), Error>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It does what it can.
+    Well,
+    /// It fails, and may not the next time.
+    Failing,
+    /// It fails, for a reason that cannot be read: that may be one that stays.
+    Unread,
+}
 
 /// Everything a call needs to be made. Owns it all: it may go on when its caller has an answer already.
 pub(super) struct Call {
     tenant: TenantId,
     caller: Caller,
     who: Who,
+    /// In the route table.
+    operation: &'static str,
     /// Everybody is answered: that says nothing about the credential.
     is_open: bool,
     /// What stands for the caller's token, where it is one.
@@ -57,6 +68,7 @@ impl Call {
             tenant: ask.tenant.clone(),
             caller: ask.caller.clone(),
             who: if ask.name.is_some() { Who::Member } else { Who::Stranger },
+            operation: found.route.name,
             is_open: found.route.open_to == OpenTo::Everybody,
             token: if let Caller::Token(token) = &ask.caller { Some(api.fingerprint(token)) } else { None },
             means,
@@ -151,7 +163,7 @@ impl Call {
             let outgoing = body.map_or(Outgoing::Nothing, |bytes| Outgoing::Whole(Some(bytes.clone())));
             let outcome = self.send(proxy, means, outgoing).await;
             let may_help = match &outcome {
-                Ok((_, trouble)) => *trouble,
+                Ok((_, standing)) => *standing == Standing::Failing,
                 Err(Error::Upstream(error)) => error.is_unconnected(),
                 Err(_) => false,
             };
@@ -163,14 +175,26 @@ impl Call {
         }
     }
 
-    /// One try: what was answered, and whether that says that the service fails.
+    /// One try: what was answered, and what that says of the service.
     async fn send(&self, proxy: &Proxy, means: &Means, body: Outgoing) -> Outcome {
         if let Some(id) = &means.key {
-            self.source.count_use(&self.tenant, id);
+            let user = match &self.caller {
+                Caller::Key(key) => KeyUser::ApiKey(&key.id),
+                _ => KeyUser::Anybody,
+            };
+            self.source.count_use(&self.tenant, id, (self.operation, user));
         }
         let mut answer = proxy.send(&self.target, self.head(&means.credential)?, body).await?;
-        let trouble = is_trouble(answer.status) && !answer.is_about_the_subscription().await?;
-        Ok((answer, trouble))
+        let standing = if is_trouble(answer.status) {
+            match answer.is_about_the_subscription().await? {
+                Some(true) => Standing::Well,
+                Some(false) => Standing::Failing,
+                None => Standing::Unread,
+            }
+        } else {
+            Standing::Well
+        };
+        Ok((answer, standing))
     }
 
     /// Past the breaker; once for a call.
@@ -225,7 +249,7 @@ impl Call {
 /// Tells the breaker how a call ended; nothing where that says nothing about the service.
 fn judge(pass: Pass, outcome: &Outcome) {
     match outcome {
-        Ok((_, trouble)) => pass.done(!trouble),
+        Ok((_, standing)) => pass.done(*standing == Standing::Well),
         Err(Error::Upstream(error)) if error.is_failure_of_the_service() => pass.done(false),
         // It answered, only not so that it is of use.
         Err(Error::Unusable(_)) => pass.done(true),

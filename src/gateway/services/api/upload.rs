@@ -26,22 +26,19 @@ pub(in crate::gateway) enum Cut {
     Stopped,
 }
 
-/// Headers of one part, in bytes.
-const LONGEST_HEAD: usize = 16 * 1024;
-
-/// Passes chunks on unchanged. `most` bytes at most; with `expected`, the boundary after a file that hashes to something
+/// Passes chunks on unchanged. `most` bytes at most, `head` of the headers of one part; with `expected`, the boundary after a file that hashes to something
 /// else is not passed on and the stream ends with [`Cut::Changed`]. Each chunk then waits for the next one, so that the last
 /// passes only when it ends a form that is whole.
 pub(in crate::gateway) fn checked<S>(
     body: S,
-    most: u64,
+    (most, head): (u64, usize),
     expected: Option<(String, String)>,
     cut: impl Fn(Cut) + 'static,
 ) -> impl Stream<Item = Result<Bytes, Cut>>
 where
     S: Stream<Item = Result<Bytes, Cut>> + 'static,
 {
-    let form = expected.map(|(boundary, sha256)| Form::new(&boundary, &sha256));
+    let form = expected.map(|(boundary, sha256)| Form::new((&boundary, head), &sha256));
     let state = Some((Box::pin(body), Passing { left: most, form, held: None }, cut));
     futures_util::stream::unfold(state, |state| async move {
         let (mut body, mut passing, cut) = state?;
@@ -93,6 +90,8 @@ impl Passing {
 struct Form {
     /// `CRLF -- boundary`.
     fence: Vec<u8>,
+    /// Bytes that the headers of one part may have.
+    longest_head: usize,
     expected: String,
     at: At,
     /// A file was there: there may be no other.
@@ -117,11 +116,11 @@ enum At {
 }
 
 impl Form {
-    fn new(boundary: &str, expected: &str) -> Self {
+    fn new((boundary, longest_head): (&str, usize), expected: &str) -> Self {
         let fence = format!("\r\n--{boundary}").into_bytes();
         // The first fence stands at the very beginning, without the line break before it.
         let (carry, expected) = (b"\r\n".to_vec(), expected.to_ascii_lowercase());
-        Self { fence, expected, at: At::Start, had_file: false, carry, hash: None }
+        Self { fence, longest_head, expected, at: At::Start, had_file: false, carry, hash: None }
     }
 
     /// Whether it has its one file and its end.
@@ -168,8 +167,8 @@ impl Form {
         // Without any header the blank line stands first.
         let found = if data.starts_with(b"\r\n") { Some((0, 2)) } else { find(data, b"\r\n\r\n").map(|end| (end, end + 4)) };
         // The same for a head that comes at once and one that comes byte by byte.
-        let Some((end, behind)) = found.filter(|(_, behind)| *behind <= LONGEST_HEAD) else {
-            return if data.len() >= LONGEST_HEAD { Err(Cut::Unreadable) } else { Ok(self.wait(data)) };
+        let Some((end, behind)) = found.filter(|(_, behind)| *behind <= self.longest_head) else {
+            return if data.len() >= self.longest_head { Err(Cut::Unreadable) } else { Ok(self.wait(data)) };
         };
         match read(data.get(..end).unwrap_or_default()) {
             Some(Part::File) if !self.had_file => {
@@ -260,6 +259,8 @@ mod tests {
     use super::*;
     use crate::platform::digest::{hex, sha256};
 
+    const LONGEST_HEAD: usize = 16 * 1024;
+
     fn form(parts: &[(&str, &[u8])]) -> Vec<u8> {
         let mut out = Vec::new();
         for (name, content) in parts {
@@ -276,7 +277,7 @@ mod tests {
     async fn pass(bytes: &[u8], piece: usize, sha256: &str) -> (Vec<u8>, Option<Cut>) {
         let chunks: Vec<_> = bytes.chunks(piece).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
         let expected = Some(("b0".to_owned(), sha256.to_owned()));
-        let all: Vec<_> = checked(futures_util::stream::iter(chunks), 1 << 20, expected, |_| {}).collect().await;
+        let all: Vec<_> = checked(futures_util::stream::iter(chunks), (1 << 20, LONGEST_HEAD), expected, |_| {}).collect().await;
         let mut out = Vec::new();
         for piece in &all {
             match piece {
@@ -309,7 +310,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_too_large_or_no_form_is_cut() {
         let chunks = (0..3).map(|_| Ok(Bytes::from_static(b"12345")));
-        let all: Vec<_> = checked(futures_util::stream::iter(chunks), 12, None, |_| {}).collect().await;
+        let all: Vec<_> = checked(futures_util::stream::iter(chunks), (12, LONGEST_HEAD), None, |_| {}).collect().await;
         assert_eq!(all.len(), 3);
         assert_eq!(all[2], Err(Cut::TooLarge));
         assert_eq!(pass(b"--b0garbage", 4, "x").await.1, Some(Cut::Unreadable));

@@ -113,7 +113,10 @@ mod tests {
     }
 
     fn gate() -> Gate {
-        Gate::new([tenant("acme"), tenant("globex")], Settings { at_once: 2, strangers_at_once: 1, waiting: 1, wait_ms: 50 })
+        Gate::new(
+            [tenant("acme"), tenant("globex")],
+            Settings { at_once: 2, strangers_at_once: 1, waiting: 1, wait_ms: 50, proven_seconds: 600 },
+        )
     }
 
     #[tokio::test]

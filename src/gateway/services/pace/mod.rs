@@ -6,6 +6,8 @@
 //! and [`Pass::done`] after it, with [`Pass::may_retry`] and [`Budget::may_retry`] between two tries. [`Proven`] says which
 //! tokens are no strangers', [`Refused`] which server keys are asked with last.
 
+use std::time::Duration;
+
 mod admission;
 mod breaker;
 mod gate;
@@ -49,6 +51,7 @@ impl Pace {
         shutdown: &Shutdown,
     ) -> Self {
         let tenants = || tenants.iter().cloned();
+        let known = Duration::from_secs(settings.gate.proven_seconds);
         Self {
             admission: Admission::new(
                 tenants(),
@@ -59,8 +62,8 @@ impl Pace {
             breakers: Breakers::new(tenants(), settings.breaker, clock),
             gate: Gate::new(tenants(), settings.gate),
             budget: Budget::new(tenants(), settings.retry, clock.clone()),
-            proven: Proven::new(tenants(), settings.rate.tracked, clock.clone()),
-            refused: Refused::new(clock.clone()),
+            proven: Proven::new(tenants(), (settings.rate.tracked, known), clock.clone()),
+            refused: Refused::new(Duration::from_secs(settings.retry.refused_key_seconds), clock.clone()),
         }
     }
 }

@@ -9,9 +9,6 @@ use super::shelves::lock;
 use crate::gateway::domain::tenant::TenantId;
 use crate::platform::clock::{Clock, Timestamp};
 
-/// A token that was not seen for this long has to prove itself again. Tokens live about as long.
-const KNOWN: Duration = Duration::from_mins(10);
-
 /// What stands for a token: a keyed hash, never the token.
 type Fingerprint = [u8; 32];
 
@@ -23,21 +20,27 @@ struct Inner {
     tokens: HashMap<TenantId, Mutex<HashMap<Fingerprint, Timestamp>>>,
     /// So many of a tenant; others stay strangers.
     most: usize,
+    /// A token that was not seen for this long has to prove itself again.
+    known: Duration,
     clock: Clock,
 }
 
 impl Proven {
-    /// None has proved anything yet.
-    pub(in crate::gateway) fn new(tenants: impl IntoIterator<Item = TenantId>, most: usize, clock: Clock) -> Self {
+    /// None has proved anything yet. `most` of a tenant are remembered, each for `known`.
+    pub(in crate::gateway) fn new(
+        tenants: impl IntoIterator<Item = TenantId>,
+        (most, known): (usize, Duration),
+        clock: Clock,
+    ) -> Self {
         let tokens = tenants.into_iter().map(|tenant| (tenant, Mutex::default())).collect();
-        Self(Arc::new(Inner { tokens, most, clock }))
+        Self(Arc::new(Inner { tokens, most, known, clock }))
     }
 
     /// Whether the service has accepted it, and it was seen since.
     pub(in crate::gateway) fn is_known(&self, tenant: &TenantId, token: &Fingerprint) -> bool {
         let now = self.0.clock.now();
         let seen = self.0.tokens.get(tenant).and_then(|tokens| lock(tokens).get(token).copied());
-        seen.is_some_and(|seen| now.since(seen) < KNOWN)
+        seen.is_some_and(|seen| now.since(seen) < self.0.known)
     }
 
     /// The service has accepted it, or refused it.
@@ -49,7 +52,7 @@ impl Proven {
             return;
         }
         if tokens.len() >= self.0.most && !tokens.contains_key(&token) {
-            tokens.retain(|_, seen| now.since(*seen) < KNOWN);
+            tokens.retain(|_, seen| now.since(*seen) < self.0.known);
             if tokens.len() >= self.0.most {
                 return;
             }
@@ -62,11 +65,13 @@ impl Proven {
 mod tests {
     use super::*;
 
+    const KNOWN: Duration = Duration::from_mins(10);
+
     #[test]
     fn a_token_is_known_where_it_was_accepted_until_it_is_refused_or_was_not_seen_for_long() {
         let (acme, globex) = (TenantId::parse("acme").unwrap(), TenantId::parse("globex").unwrap());
         let clock = Clock::manual(Timestamp(1_800_000_000_000));
-        let proven = Proven::new([acme.clone(), globex.clone()], 2, clock.clone());
+        let proven = Proven::new([acme.clone(), globex.clone()], (2, KNOWN), clock.clone());
         assert!(!proven.is_known(&acme, &[1; 32]));
         proven.note(&acme, [1; 32], true);
         proven.note(&acme, [2; 32], true);

@@ -9,28 +9,27 @@ use super::shelves::lock;
 use crate::gateway::domain::tenant::TenantId;
 use crate::platform::clock::{Clock, Timestamp};
 
-/// How long a key that was refused comes last.
-const LAST: Duration = Duration::from_mins(1);
-
 /// Those of all tenants. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct Refused(Arc<Inner>);
 
 struct Inner {
     keys: Mutex<HashMap<(TenantId, String), Timestamp>>,
+    /// How long a key that was refused comes last.
+    last: Duration,
     clock: Clock,
 }
 
 impl Refused {
-    /// None was.
-    pub(in crate::gateway) fn new(clock: Clock) -> Self {
-        Self(Arc::new(Inner { keys: Mutex::default(), clock }))
+    /// None was. One that will be comes last for `last`.
+    pub(in crate::gateway) fn new(last: Duration, clock: Clock) -> Self {
+        Self(Arc::new(Inner { keys: Mutex::default(), last, clock }))
     }
 
     /// The service does not believe the key of this id.
     pub(in crate::gateway) fn note(&self, tenant: &TenantId, id: &str) {
         let (mut keys, now) = (lock(&self.0.keys), self.0.clock.now());
-        keys.retain(|_, since| now.since(*since) < LAST);
+        keys.retain(|_, since| now.since(*since) < self.0.last);
         keys.insert((tenant.clone(), id.to_owned()), now);
     }
 
@@ -42,7 +41,7 @@ impl Refused {
             return None;
         }
         let since = keys.get(&(tenant.clone(), id.to_owned())).copied();
-        since.filter(|since| self.0.clock.now().since(*since) < LAST)
+        since.filter(|since| self.0.clock.now().since(*since) < self.0.last)
     }
 }
 
@@ -50,11 +49,13 @@ impl Refused {
 mod tests {
     use super::*;
 
+    const LAST: Duration = Duration::from_mins(1);
+
     #[test]
-    fn a_refused_key_comes_last_for_a_minute_and_for_its_tenant_only() {
+    fn a_refused_key_comes_last_for_as_long_as_it_is_set_and_for_its_tenant_only() {
         let (acme, globex) = (TenantId::parse("acme").unwrap(), TenantId::parse("globex").unwrap());
         let clock = Clock::manual(Timestamp(1_800_000_000_000));
-        let refused = Refused::new(clock.clone());
+        let refused = Refused::new(LAST, clock.clone());
         let order = |tenant| {
             let mut keys = ["a", "b"];
             keys.sort_by_key(|id| refused.since(tenant, id));

@@ -61,7 +61,7 @@ mod tests {
     fn a_tenth_of_the_calls_may_be_tried_again_and_a_few_in_any_case() {
         let (acme, globex) = (TenantId::parse("acme").unwrap(), TenantId::parse("globex").unwrap());
         let clock = Clock::manual(Timestamp(1_800_000_000_000));
-        let settings = Settings { percent: 10, least: 2, window_seconds: 10 };
+        let settings = Settings { percent: 10, least: 2, window_seconds: 10, refused_key_seconds: 60 };
         let budget = Budget::new([acme.clone(), globex.clone()], settings, clock.clone());
         let tries = |tenant| (0..100).take_while(|_| budget.may_retry(tenant)).count();
         assert_eq!(tries(&acme), 2);

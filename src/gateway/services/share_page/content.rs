@@ -6,11 +6,18 @@ use crate::gateway::domain::chain::Chain;
 use crate::gateway::domain::finding::{Finding, FindingRow};
 use crate::gateway::domain::share::{Opened, PublicShare};
 use crate::gateway::services::error::Error;
+use crate::gateway::upstream::{Call, ScanningService};
+use crate::platform::secret::Secret;
 
 impl SharePages {
     pub(in crate::gateway) async fn content(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
-        let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
-        let opened = service.public_share(&call, &visit.place.spot.share, visit.code.as_ref()).await?;
+        let (place, code) = (&visit.place, visit.code.as_ref());
+        let ask =
+            |service: ScanningService, call: Call| async move { service.public_share(&call, &place.spot.share, code).await };
+        let opened = self
+            .credentials
+            .with_public(&place.tenant, (&place.request_id, named(code, ("getSharedContent", "extractSharedContent"))), ask)
+            .await?;
         let hides = visit.hides_evidence;
         Ok(Content::of(opened).map(|share| {
             let share = share.bounded();
@@ -19,9 +26,16 @@ impl SharePages {
     }
 
     pub(in crate::gateway) async fn finding(&self, visit: &Visit, vul: &VulId) -> Result<Content<Finding>, Error> {
-        let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
+        let (place, code) = (&visit.place, visit.code.as_ref());
+        let ask = |service: ScanningService, call: Call| async move {
+            service.public_finding(&call, &place.spot.share, vul, code).await
+        };
         let hides = visit.hides_evidence;
-        match service.public_finding(&call, &visit.place.spot.share, vul, visit.code.as_ref()).await? {
+        match self
+            .credentials
+            .with_public(&place.tenant, (&place.request_id, named(code, ("getSharedResult", "extractSharedResult"))), ask)
+            .await?
+        {
             // The share may be there without this finding.
             Opened::Gone => match self.content(visit).await? {
                 Content::Here(_) => Err(Error::NotFound),
@@ -60,8 +74,11 @@ impl SharePages {
         if !share.chains.iter().any(|shown| shown.id == *chain) {
             return Err(Error::NotFound);
         }
-        let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
-        match service.public_chain(&call, &visit.place.spot.share, chain, visit.code.as_ref()).await? {
+        let (place, code) = (&visit.place, visit.code.as_ref());
+        let ask = |service: ScanningService, call: Call| async move {
+            service.public_chain(&call, &place.spot.share, chain, code).await
+        };
+        match self.credentials.with_public(&place.tenant, (&place.request_id, "extractSharedExploitChain"), ask).await? {
             Opened::Open(chain) => {
                 let chain = if visit.hides_evidence { chain.without_evidence() } else { chain };
                 let ids: Vec<&VulId> = chain.leads_to().collect();
@@ -73,4 +90,9 @@ impl SharePages {
             Opened::CodeNeeded | Opened::WrongCode => Ok(Content::Over),
         }
     }
+}
+
+/// What an operation is called in the route table, without and with a code.
+const fn named(code: Option<&Secret>, (without, with): (&'static str, &'static str)) -> &'static str {
+    if code.is_some() { with } else { without }
 }

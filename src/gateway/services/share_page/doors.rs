@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::{Entrance, Place, SharePages};
 use crate::gateway::domain::extraction_code::readings;
-use crate::gateway::domain::share::Opened;
+use crate::gateway::domain::share::{Opened, PublicShare};
 use crate::gateway::domain::share_entry::{self, CodeCheck, Mark, Outcome, State};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::{Admission, Inside, Ledger, Reached, Terms, Try, View};
 use crate::gateway::services::error::Error;
-use crate::gateway::upstream::{Kind, UpstreamError};
+use crate::gateway::upstream::{Call, Kind, ScanningService, UpstreamError};
 use crate::platform::secret::Secret;
 
 /// What a code that may be right is at the service.
@@ -39,11 +39,15 @@ impl SharePages {
             Admission::Wait { seconds } => return Ok(Entrance::Wait(seconds)),
         };
         let candidate = candidate(entry.as_ref(), &codes);
-        if let (Some(entry), Some(codes)) = (&entry, candidate)
-            && let Some(entrance) = self.enter_with(place, (&mark, entry), &codes, &policy).await?
-        {
-            self.guard.clear(attempt).await?;
-            return Ok(entrance);
+        if let (Some(entry), Some(codes)) = (&entry, candidate) {
+            let entered = self.enter_with(place, (&mark, entry), &codes, &policy).await;
+            // A code that is known here to be right is no guess, though the service is in trouble.
+            if matches!(entered, Ok(Some(_))) || entered.is_err() && entry.check.is_some() {
+                self.guard.clear(attempt).await?;
+            }
+            if let Some(entrance) = entered? {
+                return Ok(entrance);
+            }
         }
         self.count_wrong(place, (attempt, entry.as_ref()), &policy).await?;
         Ok(locked_for.map_or(Entrance::Refused, Entrance::Wait))
@@ -79,20 +83,26 @@ impl SharePages {
 
     /// Asks the service. Its own slowing down is for whoever guesses there; here it is met by right codes only.
     async fn ask(&self, place: &Place, codes: &[Secret]) -> Result<Asked, Error> {
-        let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
         let mut asked = Asked::Gone;
         for code in codes {
-            match service.public_share(&call, &place.spot.share, Some(code)).await {
+            match self.public_share(place, Some(code)).await {
                 Ok(Opened::Open(_)) => return Ok(Asked::Right(code.clone())),
                 Ok(Opened::CodeNeeded | Opened::WrongCode) => asked = Asked::Wrong,
                 Ok(Opened::Gone) => {}
-                Err(UpstreamError { kind: Kind::TooMany { retry_after }, .. }) => {
+                Err(Error::Upstream(UpstreamError { kind: Kind::TooMany { retry_after }, .. })) => {
                     return Ok(Asked::Slowed(retry_after.map_or(1, |wait| wait.as_secs().max(1))));
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
         Ok(asked)
+    }
+
+    async fn public_share(&self, place: &Place, code: Option<&Secret>) -> Result<Opened<PublicShare>, Error> {
+        let ask =
+            |service: ScanningService, call: Call| async move { service.public_share(&call, &place.spot.share, code).await };
+        let operation = if code.is_some() { "extractSharedContent" } else { "getSharedContent" };
+        self.credentials.with_public(&place.tenant, (&place.request_id, operation), ask).await
     }
 
     /// Keeps what tells this code from wrong ones, where that is not known yet.
@@ -170,8 +180,7 @@ impl SharePages {
         if !policy.without_code || !entry.as_ref().is_some_and(fits) {
             return Ok(Entrance::Refused);
         }
-        let (service, call) = self.credentials.public(&place.tenant, &place.request_id).await?;
-        match service.public_share(&call, &place.spot.share, None).await? {
+        match self.public_share(place, None).await? {
             Opened::Open(_) => self.enter(place, &mark, None, &policy).await,
             Opened::CodeNeeded | Opened::WrongCode | Opened::Gone => Ok(Entrance::Refused),
         }

@@ -56,7 +56,7 @@ impl SharePages {
             let (task, call) = (task.clone(), Call { language, ..call });
             async move { service.report(&call, &task, form).await }
         };
-        match self.credentials.with_server_key(tenant, &visit.place.request_id, ask).await {
+        match self.credentials.with_server_key(tenant, (&visit.place.request_id, "getReport"), ask).await {
             Ok(Some(report)) if is_it(form, report.content_type.raw()) => {
                 self.log.note(&visit.place, &visit.place.mark(), Outcome::Report);
                 Ok(Content::Here(ReportFor::Stream(self.download(visit, (report, form), shared.project))))

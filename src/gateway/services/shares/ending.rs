@@ -14,8 +14,6 @@ use crate::gateway::services::Actor;
 use crate::gateway::services::credentials::Credentials;
 use crate::gateway::services::error::{Error, Kind};
 
-/// Shares that a person ends in one go at most: what two pages of a list show.
-pub(in crate::gateway) const MOST_ENDED: usize = 40;
 /// Shares that the service is told of in one call.
 const AT_ONCE: usize = 50;
 
@@ -173,7 +171,7 @@ impl Shares {
     /// Those of `marks` that could be ended now, for asking first.
     pub(in crate::gateway) async fn endable(&self, actor: &Actor, marks: &[Mark]) -> Result<Vec<Seen>, Error> {
         let mut seen = Vec::new();
-        for mark in several(marks)? {
+        for mark in self.several(marks)? {
             match self.seen_by(actor, mark).await {
                 Ok(entry) if is_endable(&entry) => seen.push(self.look_at(actor, mark.clone(), entry).await?),
                 Ok(_) | Err(Error::NotFound) => {}
@@ -186,7 +184,7 @@ impl Shares {
     /// Ends several, each for itself.
     pub(in crate::gateway) async fn end_several(&self, actor: &Actor, marks: &[Mark]) -> Result<Sheet, Error> {
         let (mut lines, mut wanted) = (Vec::new(), Vec::new());
-        for mark in several(marks)? {
+        for mark in self.several(marks)? {
             let (entry, outcome) = match self.seen_by(actor, mark).await {
                 Ok(entry) if !is_endable(&entry) => (Some(entry), Err(NotEnded::WasOver)),
                 Ok(entry) => {
@@ -208,17 +206,20 @@ impl Shares {
         }
         Ok(Sheet { lines })
     }
+
+    fn several<'m>(&self, marks: &'m [Mark]) -> Result<&'m [Mark], Error> {
+        let most = self.settings.ended_at_once;
+        if marks.is_empty() {
+            return Err(Error::Invalid("Choose at least one share.".to_owned()));
+        }
+        if marks.len() > most {
+            return Err(Error::Invalid(format!("At most {most} shares are ended at once.")));
+        }
+        Ok(marks)
+    }
 }
 
 /// Whether ending it does something still.
 const fn is_endable(entry: &Entry) -> bool {
     entry.ended.is_none() || entry.untold
-}
-
-fn several(marks: &[Mark]) -> Result<&[Mark], Error> {
-    match marks.len() {
-        0 => Err(Error::Invalid("Choose at least one share.".to_owned())),
-        1..=MOST_ENDED => Ok(marks),
-        _ => Err(Error::Invalid(format!("At most {MOST_ENDED} shares are ended at once."))),
-    }
 }

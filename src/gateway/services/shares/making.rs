@@ -16,12 +16,6 @@ use crate::gateway::services::error::{Error, Kind};
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
 
-/// Findings that are chosen for one share at most: as many as a page of a list shows twice over.
-const MOST_FINDINGS: usize = 100;
-/// Views that can be counted at most.
-pub(in crate::gateway) const MOST_VIEWS: u32 = 1000;
-/// Characters of a note at most.
-pub(in crate::gateway) const LONGEST_NOTE: usize = 500;
 /// Findings that are asked for at once.
 const AT_ONCE: usize = 8;
 
@@ -34,6 +28,9 @@ pub(in crate::gateway) struct Offer {
     /// Recipients can download the report only with an active server key.
     pub(in crate::gateway) has_key: bool,
     pub(in crate::gateway) policy: SharePolicy,
+    /// The most views that can be given, and the most characters of a note.
+    pub(in crate::gateway) most_views: u32,
+    pub(in crate::gateway) longest_note: usize,
     pub(in crate::gateway) days: Days,
     /// Makes the form work once.
     pub(in crate::gateway) once: String,
@@ -90,7 +87,7 @@ struct Understood {
 impl Shares {
     /// What a share of this task, or of these of its findings, could be.
     pub(in crate::gateway) async fn offer(&self, actor: &Actor, task: &TaskId, findings: &[VulId]) -> Result<Offer, Error> {
-        bounded(findings)?;
+        self.bounded(findings)?;
         let tenant = &actor.principal.tenant;
         let (task, rows) = futures_util::future::try_join(self.task(actor, task), self.rows(actor, task, findings)).await?;
         let policy = self.policies.of(tenant).await?;
@@ -99,6 +96,8 @@ impl Shares {
             task,
             findings: rows,
             has_key: !self.vault.active(tenant).await?.is_empty(),
+            most_views: policy.most_views.unwrap_or(self.settings.views),
+            longest_note: self.settings.note_characters,
             policy,
             days: days(self.clock.now(), &policy),
             once: Self::form()?,
@@ -142,19 +141,40 @@ impl Shares {
     }
 
     fn understood(&self, wanted: &NewShare, policy: &SharePolicy) -> Result<Understood, Error> {
-        bounded(&wanted.findings)?;
+        self.bounded(&wanted.findings)?;
         let ends = end_of(&wanted.last_day, self.clock.now(), policy.most_days)?;
         let code = code(&wanted.code, policy)?;
-        let views = views(&wanted.views, policy)?;
+        let views = self.views(&wanted.views, policy)?;
         if code.is_none() && views.is_some() {
             let words = "Without a code nothing tells a person from a program that follows links, so views cannot be counted. Take \
 a code, or leave the number of views empty.";
             return Err(Error::Invalid(words.to_owned()));
         }
-        if wanted.note.raw().chars().count() > LONGEST_NOTE {
-            return Err(Error::Invalid(format!("A note has at most {LONGEST_NOTE} characters.")));
+        let longest = self.settings.note_characters;
+        if wanted.note.raw().chars().count() > longest {
+            return Err(Error::Invalid(format!("A note has at most {longest} characters.")));
         }
         Ok(Understood { code, ends, views })
+    }
+
+    pub(super) fn bounded(&self, findings: &[VulId]) -> Result<(), Error> {
+        let most = self.settings.findings;
+        if findings.len() > most {
+            let words = format!("A share shows at most {most} chosen findings. Choose fewer, or share all of the task.");
+            return Err(Error::Invalid(words));
+        }
+        Ok(())
+    }
+
+    /// How often a share may open: as typed, within what the company allows.
+    pub(super) fn views(&self, typed: &str, policy: &SharePolicy) -> Result<Option<u32>, Error> {
+        let most = policy.most_views.unwrap_or(self.settings.views);
+        let typed = typed.trim();
+        if typed.is_empty() {
+            return Ok(policy.most_views);
+        }
+        let number = typed.parse().ok().filter(|number| (1..=most).contains(number));
+        number.map(Some).ok_or_else(|| Error::Invalid(format!("A share can open 1 to {most} times.")))
     }
 
     async fn make(
@@ -251,23 +271,4 @@ pub(super) const fn said_no(error: &Error) -> bool {
         Error::NotFound | Error::Invalid(_) | Error::Conflict(_) | Error::SignIn | Error::Unusable(_) => true,
         _ => false,
     }
-}
-
-fn bounded(findings: &[VulId]) -> Result<(), Error> {
-    if findings.len() > MOST_FINDINGS {
-        let words = format!("A share shows at most {MOST_FINDINGS} chosen findings. Choose fewer, or share all of the task.");
-        return Err(Error::Invalid(words));
-    }
-    Ok(())
-}
-
-/// How often a share may open: as typed, within what the company allows.
-pub(super) fn views(typed: &str, policy: &SharePolicy) -> Result<Option<u32>, Error> {
-    let most = policy.most_views.unwrap_or(MOST_VIEWS);
-    let typed = typed.trim();
-    if typed.is_empty() {
-        return Ok(policy.most_views);
-    }
-    let number = typed.parse().ok().filter(|number| (1..=most).contains(number));
-    number.map(Some).ok_or_else(|| Error::Invalid(format!("A share can open 1 to {most} times.")))
 }

@@ -16,12 +16,13 @@ use time::{Date, OffsetDateTime, Time};
 pub(in crate::gateway) use self::ending::{Ended, Endings, NotEnded, Sheet};
 pub(in crate::gateway) use self::keeping::{AtService, OneShare};
 pub(in crate::gateway) use self::listing::{Elsewhere, PAGE_SIZE, Seen, ShareList, Standing};
-pub(in crate::gateway) use self::making::{LONGEST_NOTE, MOST_VIEWS, NewLink, NewShare, Offer, Outcome, WantedCode};
+pub(in crate::gateway) use self::making::{NewLink, NewShare, Offer, Outcome, WantedCode};
 pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms};
 use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
 use super::share_policy::SharePolicies;
+use crate::config::gateway::Shares as Settings;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::extraction_code::Code;
@@ -47,6 +48,7 @@ pub(in crate::gateway) struct Shares {
     pub(in crate::gateway) policies: SharePolicies,
     pub(in crate::gateway) audit: Audit,
     pub(in crate::gateway) clock: Clock,
+    pub(in crate::gateway) settings: Settings,
 }
 
 /// Days a share may end on, as `YYYY-MM-DD` in UTC.

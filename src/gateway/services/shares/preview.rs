@@ -1,6 +1,5 @@
 //! What recipients of a share would see, made of what its maker sees now. Nothing is shared by looking at it.
 
-use super::making::views as views_of;
 use super::{Shares, days, end_of};
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::tasks::Search;
@@ -60,7 +59,7 @@ impl Shares {
         Ok(Terms {
             by: actor.principal.name.clone(),
             ends: end_of(&day, now, policy.most_days).ok(),
-            views: views_of(views, &policy).unwrap_or_default(),
+            views: self.views(views, &policy).unwrap_or_default(),
             note,
         })
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -25,23 +26,23 @@ pub(super) fn tls() -> Result<Arc<ClientConfig>, rustls::Error> {
     Ok(Arc::new(config))
 }
 
-/// A connection that is ready for its first request.
-pub(super) async fn connect(target: &Target, tls: &Arc<ClientConfig>) -> io::Result<Sender> {
+/// A connection that is ready for its first request. `early`: how long an answer before the end of a body may take to be read.
+pub(super) async fn connect(target: &Target, tls: &Arc<ClientConfig>, early: Duration) -> io::Result<Sender> {
     let stream = TcpStream::connect((target.host(), target.port())).await?;
     stream.set_nodelay(true)?;
     if !target.is_tls() {
-        return handshake(TokioIo::new(stream)).await;
+        return handshake(TokioIo::new(stream), early).await;
     }
     let name = ServerName::try_from(target.host().to_owned()).map_err(io::Error::other)?;
     let stream = TlsConnector::from(Arc::clone(tls)).connect(name, stream).await?;
-    handshake(TokioIo::new(stream)).await
+    handshake(TokioIo::new(stream), early).await
 }
 
-async fn handshake<T>(io: T) -> io::Result<Sender>
+async fn handshake<T>(io: T, early: Duration) -> io::Result<Sender>
 where
     T: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
 {
-    let (sender, connection) = http1::Builder::new().handshake(Early::new(io)).await.map_err(io::Error::other)?;
+    let (sender, connection) = http1::Builder::new().handshake(Early::new(io, early)).await.map_err(io::Error::other)?;
     // Ends with its sender: nothing outlives the worker's requests.
     tokio::task::spawn_local(async move {
         if let Err(error) = connection.await {

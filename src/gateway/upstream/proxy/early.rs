@@ -10,12 +10,11 @@ use std::time::Duration;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::{Sleep, sleep};
 
-/// How long an answer that has arrived may take to be read. Nothing more arrives on such a connection.
-const READS: Duration = Duration::from_secs(1);
-
 /// A connection whose failed writes wait.
 pub(super) struct Early<T> {
     io: T,
+    /// How long an answer that has arrived may take to be read. Nothing more arrives on such a connection.
+    reads: Duration,
     failed: Option<Failed>,
 }
 
@@ -25,15 +24,15 @@ struct Failed {
 }
 
 impl<T> Early<T> {
-    pub(super) const fn new(io: T) -> Self {
-        Self { io, failed: None }
+    pub(super) const fn new(io: T, reads: Duration) -> Self {
+        Self { io, reads, failed: None }
     }
 
     /// What came of a write, or of an attempt to.
     fn patient<R>(&mut self, done: Poll<io::Result<R>>, context: &mut Context<'_>) -> Poll<io::Result<R>> {
         match done {
             Poll::Ready(Err(error)) if is_of_the_other_side(error.kind()) => {
-                let failed = Failed { why: error.kind(), until: Box::pin(sleep(READS)) };
+                let failed = Failed { why: error.kind(), until: Box::pin(sleep(self.reads)) };
                 self.failed = Some(failed);
                 // What is there is looked for once more, whatever woke this up.
                 context.waker().wake_by_ref();

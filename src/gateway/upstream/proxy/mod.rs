@@ -21,7 +21,7 @@ use tokio::time::timeout;
 pub(crate) use self::body::{AnswerBody, Outgoing, Stopped};
 use self::pool::{Pool, Sender};
 pub(crate) use self::target::Target;
-use super::error::UpstreamError;
+use super::error::{ERROR_BODY, UpstreamError};
 use crate::config::gateway::Upstream;
 
 /// An answer whose body has not been read yet.
@@ -31,14 +31,12 @@ pub(crate) struct Answer {
     pub(crate) body: AnswerBody,
 }
 
-/// Error answers are read ahead up to here.
-const ERROR_BODY: usize = 64 * 1024;
-
 impl Answer {
-    /// Whether it says that the subscription does not cover the call (errCode 1010). The beginning of the body is read for that,
-    /// and passes all the same.
-    pub(crate) async fn is_about_the_subscription(&mut self) -> Result<bool, UpstreamError> {
-        self.body.look_ahead(ERROR_BODY).await.map(UpstreamError::is_about_the_subscription)
+    /// Whether it says that the subscription does not cover the call (errCode 1010); `None` where it is compressed in a way that
+    /// is not read here. The beginning of the body is read for that, and passes all the same.
+    pub(crate) async fn is_about_the_subscription(&mut self) -> Result<Option<bool>, UpstreamError> {
+        let body = self.body.look_ahead(ERROR_BODY).await?;
+        Ok(UpstreamError::is_about_the_subscription(&self.headers, body))
     }
 }
 
@@ -50,6 +48,7 @@ pub(crate) struct ProxySettings {
     /// From the last byte of the request to the head of the answer.
     head: Duration,
     idle: Duration,
+    early: Duration,
     kept: Duration,
     kept_most: usize,
 }
@@ -62,6 +61,7 @@ impl ProxySettings {
             connect: Duration::from_millis(settings.connect_timeout_ms),
             head: Duration::from_millis(settings.timeout_ms),
             idle: Duration::from_millis(settings.idle_timeout_ms),
+            early: Duration::from_millis(settings.early_answer_ms),
             kept: Duration::from_millis(settings.keep_alive_ms),
             kept_most: settings.keep_alive_most,
         })
@@ -129,7 +129,7 @@ impl Proxy {
 
     async fn connect(&self, target: &Target) -> Result<Sender, UpstreamError> {
         let settings = &self.0.settings;
-        let connected = timeout(settings.connect, connect::connect(target, &settings.tls)).await;
+        let connected = timeout(settings.connect, connect::connect(target, &settings.tls, settings.early)).await;
         connected.map_err(|_| UpstreamError::unreachable())?.map_err(|error| {
             tracing::debug!(%error, "no connection to the scanning service");
             UpstreamError::unreachable()

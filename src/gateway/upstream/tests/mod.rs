@@ -172,6 +172,7 @@ fn limits() -> Upstream {
         retries: 2,
         keep_alive_ms: 1000,
         keep_alive_most: 8,
+        early_answer_ms: 1000,
     }
 }
 

@@ -137,3 +137,14 @@ async fn asking_for_a_report_is_a_read_and_is_tried_again() {
     let refused = fake.service().report(&user(), &task, ReportType::Pdf).await.err().unwrap();
     assert_eq!((refused.kind, fake.seen().len()), (Kind::Unavailable, 3));
 }
+
+#[tokio::test]
+async fn a_service_that_closes_upon_a_body_is_told_from_one_that_fails() {
+    let fake = Fake::impatient(|_, _| Reply::Raw(Vec::new())).await;
+    let endless = stream::repeat_with(|| Ok(Bytes::from(vec![0; 64 * 1024])));
+    let error = upload(&fake, endless).await.unwrap_err();
+    assert!(error.broke_off_while_sending() && !error.is_failure_of_the_service(), "{error}");
+    let fake = Fake::new(|_, _| Reply::Raw(Vec::new())).await;
+    let error = upload(&fake, chunks(2)).await.unwrap_err();
+    assert!(!error.broke_off_while_sending() && error.is_failure_of_the_service(), "{error}");
+}

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 
 use super::{parts, parts_with, settings};
 use crate::config::gateway::Vault as Settings;
-use crate::gateway::domain::uses::Uses;
+use crate::gateway::domain::uses::{KeyUser, Uses};
 use crate::gateway::store::tests::bench::{Bench, acme, globex, until};
 use crate::gateway::store::tests::on_both;
 use crate::gateway::store::{Key, Store};
@@ -163,9 +163,9 @@ async fn uses_are_counted_by_day_kept_for_some_days_and_written_once_in_a_while(
     let (vault, other) = (vault(&bench), vault(&bench));
     let (first, second) = (add(&vault, "sk-a").await, add(&vault, "sk-b").await);
     for _ in 0..3 {
-        vault.count_use(&acme(), &first);
+        vault.count_use(&acme(), &first, ("getTask", KeyUser::Test));
     }
-    other.count_use(&acme(), &first);
+    other.count_use(&acme(), &first, ("getTask", KeyUser::Test));
     let of = async |vault: &ServerKeys, id: &str| vault.uses(&acme()).await.unwrap().remove(id).unwrap_or_default();
     let now = bench.clock.now();
     assert_eq!((of(&vault, &first).await.total(), of(&vault, &first).await.last), (3, Some(now)));
@@ -179,12 +179,12 @@ async fn uses_are_counted_by_day_kept_for_some_days_and_written_once_in_a_while(
     vault.flush().await;
     assert_eq!(written().await.unwrap().version, version, "nothing new is not written");
     bench.clock.advance(Duration::from_hours(24 * 10));
-    vault.count_use(&acme(), &first);
+    vault.count_use(&acme(), &first, ("getTask", KeyUser::Test));
     vault.flush().await;
     let uses = of(&other, &first).await;
     assert_eq!(uses.by_day.into_values().collect::<Vec<_>>(), [4, 1]);
     bench.clock.advance(Duration::from_hours(24 * 20));
-    vault.count_use(&acme(), &first);
+    vault.count_use(&acme(), &first, ("getTask", KeyUser::Test));
     vault.flush().await;
     assert_eq!(of(&other, &first).await.total(), 2, "the first day is more than 30 days ago");
     assert!(vault.uses(&globex()).await.unwrap().is_empty());
@@ -195,7 +195,7 @@ async fn uses_that_cannot_be_written_wait(bench: Bench) {
     let id = add(&vault, SK).await;
     let place = Key::new(&acme(), "server-key-use", "all");
     bench.store.put(&place, b"of somebody else".to_vec(), None).await.unwrap();
-    vault.count_use(&acme(), &id);
+    vault.count_use(&acme(), &id, ("getTask", KeyUser::Test));
     vault.flush().await;
     assert!(matches!(vault.uses(&acme()).await, Err(VaultError::Sealed)));
     bench.store.delete(&place).await.unwrap();
@@ -209,7 +209,7 @@ async fn uses_are_written_by_themselves_as_often_as_the_settings_say(bench: Benc
     let vault = ServerKeys::new(&Parts { settings: often, ..parts(&bench) });
     let id = add(&vault, SK).await;
     for round in 1..=2 {
-        vault.count_use(&acme(), &id);
+        vault.count_use(&acme(), &id, ("getTask", KeyUser::Test));
         // Another replica sees only what is written.
         let other = self::vault(&bench);
         until("the written use", async || other.uses(&acme()).await.unwrap().get(&id).is_some_and(|uses| uses.total() == round))

@@ -119,7 +119,7 @@ fn form(
     let note = reason.clone();
     let expected = announced(request.query_string()).map_err(WebError::bad_request)?.map(|sha256| (boundary, sha256));
     let body = bond.hold(moving(payload, idle), |words| Err(Cut::Ended(words)));
-    let stream = checked(body, most, expected, move |cut| note.0.set(Some(cut)));
+    let stream = checked(body, (most, limits.part_head_bytes), expected, move |cut| note.0.set(Some(cut)));
     Ok((Sent::stream(stream, length), reason))
 }
 

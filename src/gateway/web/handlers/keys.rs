@@ -47,7 +47,9 @@ pub(in crate::gateway) async fn one(
 ) -> Result<HttpResponse, WebError> {
     let all = services.keys.one_of_all(&actor, &id).await?;
     let events = services.audit_log.about(&actor, &id, KEY_EVENTS).await?;
-    page.show(&Show::new(&page, (&all, &id), &events, shown(&services)).ok_or_else(WebError::not_found)?)
+    let (origins, issued) = (services.keys.origins(&actor, &id).await?, services.api_keys.list(&actor).await?);
+    let told = Show::new(&page, (&all, &id), (&origins, &issued), &events, shown(&services));
+    page.show(&told.ok_or_else(WebError::not_found)?)
 }
 
 #[derive(Deserialize)]
@@ -125,7 +127,9 @@ pub(in crate::gateway) async fn remove(
 ) -> Result<HttpResponse, WebError> {
     if removal.confirm != "yes" {
         let all = services.keys.one_of_all(&actor, &id).await?;
-        return page.show(&Remove::new(&page, (&all, &id), shown(&services)).ok_or_else(WebError::not_found)?);
+        let (origins, issued) = (services.keys.origins(&actor, &id).await?, services.api_keys.list(&actor).await?);
+        let asked = Remove::new(&page, (&all, &id), (&origins, &issued), shown(&services));
+        return page.show(&asked.ok_or_else(WebError::not_found)?);
     }
     services.keys.remove(&actor, &id).await?;
     Ok(page.go_with_news(urls::KEYS, Flash::KeyRemoved))

@@ -112,6 +112,17 @@ async fn every_event_is_on_exactly_one_page() {
 }
 
 #[actix_web::test]
+async fn a_page_has_as_many_events_as_the_settings_say() {
+    let bench = Bench::with(|settings| settings.audit.page_events = 3);
+    let portal = bench.portal().await;
+    events(&bench, Deed::ApiKey, &["created n1", "created n2", "created n3", "created n4"]).await;
+    let (mut browser, _) = alice(&portal).await;
+    let page = browser.get(&portal, "/admin/audit?act=api_key").await;
+    assert_eq!(page.body.matches("API key: created").count(), 3, "{}", page.body);
+    assert!(page.body.contains("rel=\"next\"") && page.body.contains("aria-current=\"page\">Audit log</a>"));
+}
+
+#[actix_web::test]
 async fn only_two_files_are_made_at_once_and_a_check_is_not_begun_twice() {
     let bench = Bench::new();
     let portal = bench.portal().await;

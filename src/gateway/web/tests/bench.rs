@@ -55,6 +55,8 @@ pub(super) struct Fake {
     pub(super) broken: Option<u16>,
     /// Answers calls of this method and end of path with this status instead.
     pub(super) broken_at: Option<(&'static str, &'static str, u16)>,
+    /// Public shares want the key, and get this refusal without it.
+    pub(super) public_wants_key: Option<Value>,
     next: u32,
 }
 
@@ -150,6 +152,9 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
         return refused(status);
     }
     if let Some(rest) = path.strip_prefix("/v1/shares/public/") {
+        if let Some(refusal) = fake.public_wants_key.as_ref().filter(|_| bearer != format!("Bearer {GOOD_KEY}")) {
+            return HttpResponse::Unauthorized().json(refusal);
+        }
         return public(&fake, request.method(), rest, &sent);
     }
     let user = bearer == format!("Bearer {USER_TOKEN}");

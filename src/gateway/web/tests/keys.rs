@@ -2,6 +2,7 @@
 
 use super::bench::{Bench, Browser, GOOD_KEY, XSS, alice};
 use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::domain::uses::KeyUser;
 use crate::gateway::store::tests::bench::until;
 use crate::platform::secret::Secret;
 
@@ -143,6 +144,7 @@ async fn two_keys_are_active_while_one_takes_the_place_of_the_other_and_everythi
     alice.post(&portal, &at(&new, "activate"), &[("csrf", &csrf)]).await;
     let list = alice.get(&portal, "/admin/keys").await;
     list.is_clean();
+    assert!(list.body.contains("aria-current=\"page\">Keys</a></li><li><a href=\"/admin/audit\">Audit log</a>"), "{}", list.body);
     assert!(list.body.contains("Standby") && list.body.contains("2 calls in 30 days"), "{}", list.body);
     assert_eq!(alice.post(&portal, &at(&old.id, "deactivate"), &[("csrf", "forged")]).await.status, 403);
     assert_eq!(alice.post(&portal, &at(&old.id, "deactivate"), &[("csrf", &csrf)]).await.status, 303);
@@ -171,8 +173,23 @@ async fn the_page_of_a_server_key_tells_its_uses_and_what_was_done_to_it_and_nev
         assert!(page.body.contains(words), "{words} in {}", page.body);
     }
     assert!(!page.body.contains(GOOD_KEY));
+    for (operation, user) in
+        [("getReport", KeyUser::Recipients), ("getReport", KeyUser::Recipients), ("getTask", KeyUser::ApiKey("gone"))]
+    {
+        bench.vault.count_use(&acme, &id, (operation, user));
+    }
+    let page = alice.get(&portal, &format!("/admin/keys/{id}")).await;
+    page.is_clean();
+    for words in [
+        "About 4 calls in the last 7 days",
+        "<code>getReport</code></th><td data-label=\"For\">People who open shares</td><td data-label=\"Calls\">2</td>",
+        "<code>getTask</code></th><td data-label=\"For\">An API key that was revoked</td>",
+        "<code>searchTasks</code></th><td data-label=\"For\">Tests by administrators</td>",
+    ] {
+        assert!(page.body.contains(words), "{words} in {}", page.body);
+    }
     let asks = alice.post(&portal, &format!("/admin/keys/{id}/remove"), &[("csrf", &csrf)]).await;
-    assert!(asks.body.contains("The same as a table"), "{}", asks.body);
+    assert!(asks.body.contains("The same as a table") && asks.body.contains("People who open shares"), "{}", asks.body);
     let mut carol = Browser::new("globex.example");
     carol.get(&portal, "/test/sign-in/carol/admin").await;
     assert_eq!(carol.get(&portal, &format!("/admin/keys/{id}")).await.status, 404);

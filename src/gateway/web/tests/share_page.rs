@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::bench::{Bench, Browser, GOOD_KEY, XSS};
+use crate::config::gateway::PublicAuth;
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::ledger::Ledger;
@@ -261,6 +264,44 @@ async fn while_a_key_is_replaced_the_other_active_one_serves_when_the_new_one_is
     assert_eq!(bench.asked("/v2/tasks/t1/report"), 2);
     let uses = bench.vault.uses(&acme).await.unwrap();
     assert_eq!((uses[&good.id].total(), uses[&new.id].total()), (1, 1), "each call is counted with its own key");
+}
+
+#[actix_web::test]
+async fn doors_use_the_other_active_key_when_the_first_is_refused_and_a_refused_key_is_no_wrong_code() {
+    let bench = Bench::with(|settings| {
+        settings.tenants.get_mut("acme").unwrap().service.public_auth = PublicAuth::Sk;
+    });
+    let by_number = json!({"success": false, "message": "no", "data": {"errCode": 4010, "errDetail": "no"}});
+    bench.fake.lock().unwrap().public_wants_key = Some(by_number);
+    bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+    let acme = TenantId::parse("acme").unwrap();
+    let new = Secret::new("sk-not-known-there-yet");
+    let good = bench.vault.add_active(&acme, "old".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
+    let new = bench.vault.add_active(&acme, "new".into(), new, "alice".into()).await.unwrap();
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    assert_eq!(browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 303);
+    for page in ["/s/real/view", "/s/real/view/findings/v1", "/s/real/view/chains/c1"] {
+        let shown = browser.get(&portal, page).await;
+        assert_eq!(shown.status, 200, "{page}: {}", shown.body);
+    }
+    let uses = bench.vault.uses(&acme).await.unwrap();
+    assert_eq!(uses[&good.id].total(), uses[&new.id].total(), "each call was made once with either");
+    assert!(uses[&good.id].total() >= 4);
+
+    // Without a key that is believed nobody gets in, and that is nobody's wrong code.
+    bench.vault.remove(&acme, &good.id).await.unwrap();
+    let mut other = Browser::new("acme.example");
+    for _ in 0..7 {
+        let told = other.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+        told.is_clean();
+        assert_eq!(told.status, 502, "{}", told.body);
+    }
+    bench.noted("real", &[Outcome::Opened]).await;
+    // A service that gives its refusals no numbers may as well mean the code.
+    bench.fake.lock().unwrap().public_wants_key = Some(json!("no"));
+    assert_eq!(other.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await.status, 403);
+    bench.noted("real", &[Outcome::WrongCode, Outcome::Opened]).await;
 }
 
 #[actix_web::test]

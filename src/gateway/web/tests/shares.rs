@@ -531,3 +531,32 @@ async fn a_preview_shows_what_recipients_will_see_and_shares_nothing() {
     let mut stranger = Browser::new("acme.example");
     assert!(stranger.get(&portal, "/shares/preview?task=t1").await.header("location").starts_with("/auth/login"));
 }
+
+#[actix_web::test]
+async fn the_bounds_of_shares_are_those_of_the_settings() {
+    let bench = Bench::with(|settings| {
+        let shares = &mut settings.shares;
+        (shares.findings, shares.views, shares.note_characters, shares.ended_at_once) = (1, 3, 5, 1);
+    });
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    let page = alice.get(&portal, "/shares/new?task=t1&vul=v1").await;
+    assert!(page.body.contains("1 to 3.") && page.body.contains("At most 5 characters"), "{}", page.body);
+    let many = alice.get(&portal, "/shares/new?task=t1&vul=v1&vul=v2").await;
+    assert!(many.status == 400 && many.body.contains("at most 1 chosen findings"), "{} {}", many.status, many.body);
+    for (more, words) in
+        [([("views", "4"), ("note", "")], "1 to 3 times"), ([("views", ""), ("note", "123456")], "at most 5 characters")]
+    {
+        let form = form(&portal, &mut alice, "", &more).await;
+        let told = post(&portal, &mut alice, "/shares", &form).await;
+        assert!(told.status == 422 && told.body.contains(words), "{words} in {}", told.body);
+    }
+    for _ in 0..2 {
+        share(&portal, &mut alice, &[("views", "3"), ("note", "12345")]).await;
+    }
+    let [one, two] = [1, 2].map(|number| mark(&format!("made-share-{number}")));
+    let both = [("csrf", csrf.as_str()), ("share", one.as_str()), ("share", two.as_str())];
+    let told = alice.post(&portal, "/shares/end", &both).await;
+    assert!(told.status == 400 && told.body.contains("At most 1 shares"), "{} {}", told.status, told.body);
+    assert_eq!(alice.post(&portal, "/shares/end", &both[..2]).await.status, 200);
+}

@@ -33,6 +33,7 @@ impl Tabs {
             ("Shares", urls::ALL_SHARES),
             ("Policy", urls::POLICY),
             ("Keys", urls::KEYS),
+            ("Audit log", urls::AUDIT),
         ];
         Self(all.into_iter().map(|(word, href)| Tab { word, href, is_here: href == here }).collect())
     }

@@ -3,6 +3,7 @@
 
 use askama::Template;
 
+use super::admin::Tabs;
 use super::layout::Chrome;
 use super::pager::grouped;
 use super::words::{When, ago, count};
@@ -25,6 +26,7 @@ const MARK: usize = 8;
 #[template(path = "audit/list.html")]
 pub(in crate::gateway) struct List {
     chrome: Chrome,
+    tabs: Tabs,
     rows: Vec<Row>,
     caption: String,
     typed: Typed,
@@ -94,6 +96,7 @@ impl List {
         let everything = AuditFilter { all: true, ..filter.clone() };
         Self {
             chrome: page.chrome(title, "audit"),
+            tabs: Tabs::at(urls::AUDIT),
             caption: format!("{}, newest first", count(rows.len() as u64, "event", "events")),
             rows,
             typed: Typed::of(filter),

@@ -2,13 +2,15 @@
 
 use askama::Template;
 
+use super::admin::Tabs;
 use super::api_keys;
 use super::audit::{KeyEvent, whole_log};
 use super::day_chart::DayChart;
 use super::layout::Chrome;
+use super::pager::grouped;
 use super::words::{When, ago, count};
 use crate::gateway::domain::server_key::ServerKey;
-use crate::gateway::domain::uses::Uses;
+use crate::gateway::domain::uses::{KeyUser, Origin, Origins, Uses};
 use crate::gateway::services::api_keys::{Listed, ending};
 use crate::gateway::services::audit::Shown;
 use crate::gateway::services::keys::{LONGEST_KEY, LONGEST_LABEL};
@@ -16,6 +18,9 @@ use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
+
+/// Rows of what used a key that a page shows.
+const USERS: usize = 50;
 
 /// What was wrong with a form; empty when there was none.
 #[derive(Default)]
@@ -30,6 +35,7 @@ pub(in crate::gateway) struct Problem {
 #[template(path = "keys/list.html")]
 pub(in crate::gateway) struct List {
     chrome: Chrome,
+    tabs: Tabs,
     issued: Vec<api_keys::Row>,
     /// API keys that end within a month.
     ending: Vec<api_keys::Row>,
@@ -89,6 +95,7 @@ impl List {
         let soon = count(ending.len() as u64, "API key ends", "API keys end");
         Self {
             chrome: page.chrome(title, "keys"),
+            tabs: Tabs::at(urls::KEYS),
             issued: issued.iter().map(row).collect(),
             ending,
             ending_words: format!("{soon} within 30 days."),
@@ -152,6 +159,51 @@ impl Row {
     }
 }
 
+/// What used a server key in the last seven days, for `keys/users.html`.
+struct Users {
+    rows: Vec<UserRow>,
+    caption: String,
+    /// What has no row.
+    more: Option<String>,
+}
+
+/// Calls of one operation for one user.
+struct UserRow {
+    operation: String,
+    user: String,
+    /// Page of the API key, where it is one that is still there.
+    href: Option<String>,
+    count: String,
+}
+
+impl Users {
+    fn of(origins: &Origins, issued: &[Listed]) -> Self {
+        let calls = |rest: &[Origin]| rest.iter().fold(origins.others, |sum, origin| sum.saturating_add(origin.count));
+        let (shown, rest) = origins.all.split_at(origins.all.len().min(USERS));
+        let more = calls(rest);
+        Self {
+            rows: shown.iter().map(|origin| UserRow::of(origin, issued)).collect(),
+            caption: format!("About {} in the last 7 days", count(calls(&origins.all), "call", "calls")),
+            more: (more > 0).then(|| format!("{} more are not listed.", count(more, "call", "calls"))),
+        }
+    }
+}
+
+impl UserRow {
+    fn of(origin: &Origin, issued: &[Listed]) -> Self {
+        let (user, href) = match KeyUser::read(&origin.network) {
+            KeyUser::ApiKey(id) => match issued.iter().find(|listed| listed.key.id == id) {
+                Some(listed) => (format!("API key {}", listed.key.label.short(LONGEST_LABEL)), Some(urls::api_key(id))),
+                None => ("An API key that was revoked".to_owned(), None),
+            },
+            KeyUser::Recipients => ("People who open shares".to_owned(), None),
+            KeyUser::Anybody => ("Calls without a credential".to_owned(), None),
+            KeyUser::Test => ("Tests by administrators".to_owned(), None),
+        };
+        Self { operation: origin.operation.clone(), user, href, count: grouped(origin.count) }
+    }
+}
+
 /// One server key: what it is, its uses, what was done to it.
 #[derive(Template)]
 #[template(path = "keys/show.html")]
@@ -159,6 +211,7 @@ pub(in crate::gateway) struct Show {
     chrome: Chrome,
     row: Row,
     chart: DayChart,
+    users: Users,
     events: Vec<KeyEvent>,
     log: String,
     list: &'static str,
@@ -169,6 +222,7 @@ impl Show {
     pub(in crate::gateway) fn new(
         page: &Page,
         (all, id): (&[(ServerKey, Uses)], &str),
+        (origins, issued): (&Origins, &[Listed]),
         events: &Shown,
         shown: (u32, Timestamp),
     ) -> Option<Self> {
@@ -178,6 +232,7 @@ impl Show {
             chrome: page.chrome(format!("Server key {}", row.label), "keys"),
             row,
             chart: DayChart::new(uses, shown.0, shown.1),
+            users: Users::of(origins, issued),
             events: KeyEvent::all(events),
             log: whole_log(id, key.created_at),
             list: urls::KEYS,
@@ -194,6 +249,7 @@ pub(in crate::gateway) struct Remove {
     ending: String,
     active: bool,
     chart: DayChart,
+    users: Users,
     show: String,
     action: String,
     list: &'static str,
@@ -201,7 +257,12 @@ pub(in crate::gateway) struct Remove {
 
 impl Remove {
     /// None when the key is not among `all`.
-    pub(in crate::gateway) fn new(page: &Page, (all, id): (&[(ServerKey, Uses)], &str), shown: (u32, Timestamp)) -> Option<Self> {
+    pub(in crate::gateway) fn new(
+        page: &Page,
+        (all, id): (&[(ServerKey, Uses)], &str),
+        (origins, issued): (&Origins, &[Listed]),
+        shown: (u32, Timestamp),
+    ) -> Option<Self> {
         let (key, uses) = all.iter().find(|(key, _)| key.id == id)?;
         let row = Row::of(key);
         Some(Self {
@@ -210,6 +271,7 @@ impl Remove {
             ending: row.ending,
             active: row.active,
             chart: DayChart::new(uses, shown.0, shown.1),
+            users: Users::of(origins, issued),
             show: row.show,
             action: row.remove,
             list: urls::KEYS,

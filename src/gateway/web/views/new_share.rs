@@ -8,7 +8,7 @@ use super::words::{Badge, SeverityView, count};
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::domain::extraction_code::SHORTEST;
 use crate::gateway::domain::finding::FindingRow;
-use crate::gateway::services::shares::{LONGEST_NOTE, MOST_VIEWS, Offer};
+use crate::gateway::services::shares::Offer;
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 
@@ -117,13 +117,13 @@ impl NewPage {
             once: offer.once.clone(),
             shortest: SHORTEST,
             most_days: offer.days.most,
-            most_views: policy.most_views.unwrap_or(MOST_VIEWS),
+            most_views: offer.most_views,
             allows: Allows {
                 any_views: policy.most_views.is_none(),
                 without_code: policy.without_code && policy.most_views.is_none(),
                 evidence: policy.evidence,
             },
-            longest_note: LONGEST_NOTE,
+            longest_note: offer.longest_note,
             grant_minutes: count(u64::from(policy.grant_minutes), "minute", "minutes"),
         }
     }
