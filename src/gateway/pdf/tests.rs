@@ -1,0 +1,1 @@
+//! PDFs of many makers.
