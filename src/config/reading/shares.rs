@@ -17,7 +17,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Shares {
         anywhere_minutes: section.number("anywhere_minutes", 1..=10_080),
         locked_minutes: section.number("locked_minutes", 1..=10_080),
         wrong_in_life: section.number("wrong_in_life", 1..=1_000_000),
-        pdf_bytes: section.number("pdf_bytes", 65_536..=1_073_741_824),
+        pdf_bytes: section.number("pdf_bytes", 1024..=1_073_741_824),
         pdfs_at_once: section.number("pdfs_at_once", 1..=1000),
         pdf_wait_seconds: section.number("pdf_wait_seconds", 0..=300),
         kept_days: section.number("kept_days", 0..=3660),

@@ -52,10 +52,22 @@ pub(super) fn latin(words: &str) -> Vec<u8> {
             // Where something was left out two spaces would stand.
             Some(b' ') if out.last().is_none_or(|last| *last == b' ') => {}
             Some(byte) => out.push(byte),
-            None => out.extend(std::iter::once(c).nfd().filter(char::is_ascii_alphanumeric).filter_map(letter)),
+            None => out.extend(std::iter::once(plain(c)).nfd().filter(char::is_ascii_alphanumeric).filter_map(letter)),
         }
     }
     out
+}
+
+/// Letters whose stroke is no accent.
+const fn plain(c: char) -> char {
+    match c {
+        'Ł' => 'L',
+        'ł' => 'l',
+        'Đ' => 'D',
+        'đ' => 'd',
+        'ı' => 'i',
+        other => other,
+    }
 }
 
 fn letter(c: char) -> Option<u8> {

@@ -90,8 +90,7 @@ fn table(places: &[(u32, usize, u16)]) -> Vec<u8> {
 
 fn stream(places: &[(u32, usize, u16)], trailer: &[u8]) -> Vec<u8> {
     let number = places.last().map_or(0, |(number, _, _)| *number);
-    let index: Vec<String> =
-        runs(places).filter_map(|run| Some(format!("{} {}", run.first()?.0, run.len()))).collect();
+    let index: Vec<String> = runs(places).filter_map(|run| Some(format!("{} {}", run.first()?.0, run.len()))).collect();
     let mut rows = Vec::with_capacity(places.len() * 11);
     for (_, offset, generation) in places {
         rows.push(1);

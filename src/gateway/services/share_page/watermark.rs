@@ -149,9 +149,10 @@ mod tests {
             let (html, added) = through(page.chunks(size).collect()).await;
             let (before, after) = html.split_once("<p>Given out by ").unwrap();
             assert!(before.ends_with("<BODY class=\"a\">") && after.ends_with("</p>\n<p>x</p></body>"), "{html}");
-            assert!(
-                after.starts_with(&format!("Ann &lt;b&gt; through share {}, downloaded 1970-01-01T00:00:00Z. Confidential. Note: f&#252;r Bob", mark.short()))
-            );
+            assert!(after.starts_with(&format!(
+                "Ann &lt;b&gt; through share {}, downloaded 1970-01-01T00:00:00Z. Confidential. Note: f&#252;r Bob",
+                mark.short()
+            )));
             assert!(!html.contains("<script>"));
             assert_eq!(html.len() as u64, page.len() as u64 + added);
         }

@@ -4,9 +4,9 @@ use askama::Template;
 
 use super::layout::Chrome;
 use super::words::count;
-use crate::gateway::services::share_page::Unmarked;
 use crate::gateway::domain::share::{Doorway, Spot};
 use crate::gateway::domain::share_entry::State;
+use crate::gateway::services::share_page::Unmarked;
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 
