@@ -38,7 +38,7 @@ pub(super) fn marked(body: Body, words: &str) -> (Body, u64) {
 /// What the line says. Who made the share and their note are written by people, in any script.
 pub(super) fn words(mark: &Mark, entry: &Entry, now: Timestamp) -> String {
     let whom = if entry.note.is_empty() { String::new() } else { format!(" Note: {}", entry.note.short(200)) };
-    let (by, at) = (entry.maker.name.short(80), now.rfc3339());
+    let (by, at) = (entry.maker.name.short(80), Timestamp(now.seconds() * 1000).rfc3339());
     format!("Given out by {by} through share {}, downloaded {at}. Confidential.{whom}", mark.short())
 }
 

@@ -32,7 +32,7 @@ fn pdf(comments: usize) -> Vec<u8> {
 
 /// A bench whose share of a report somebody has opened.
 async fn opened(bench: &Bench) -> (Site, Browser) {
-    bench.share("whole", "REPORT", None).await;
+    bench.share_with("whole", "REPORT", None, |entry| entry.maker.name = r"Ann) Tj (\".into()).await;
     let acme = TenantId::parse("acme").unwrap();
     bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
     let portal = bench.portal().await;
@@ -63,7 +63,7 @@ async fn a_pdf_is_what_it_was_with_the_line_behind_it_and_its_length_is_told() {
         let line = report.body.get(bytes.len()..).unwrap();
         assert!(line.contains(&format!("through share {short}, downloaded 2026-")), "{line}");
         // Who made the share has a name that tries everything; its brackets are words.
-        assert!(line.contains(r"alert\(1\)") && !line.contains("alert(1)"), "{line}");
+        assert!(line.contains(r"(Given out by Ann\) Tj \(\\ through"), "{line}");
         assert_eq!(report.header("content-length"), report.body.len().to_string());
         assert_eq!(report.header("content-type"), "application/pdf");
         assert!(report.header("content-disposition").contains(&format!("_share-{short}.pdf")));
@@ -82,7 +82,7 @@ async fn what_cannot_be_marked_is_refused_with_words_and_html_is_still_there() {
         (encrypted, true, "could not be put on the pages"),
         (b"%PDF-1.7 garbage".to_vec(), true, "could not be put on the pages"),
         (Vec::new(), false, "could not be put on the pages"),
-        (pdf(0).split_last().unwrap().1[..300].to_vec(), true, "could not be put on the pages"),
+        (pdf(0).split_last().unwrap().1[..200].to_vec(), true, "could not be put on the pages"),
     ];
     for (bytes, is_chunked, words) in cases {
         gives(&bench, bytes, is_chunked, End::Whole);
