@@ -27,6 +27,12 @@ pub struct Shares {
     pub locked_minutes: u32,
     /// Wrong extraction codes in the life of a code after which it opens nothing any more.
     pub wrong_in_life: u32,
+    /// The largest PDF report, in bytes, that gets the line which names its share.
+    pub pdf_bytes: usize,
+    /// How many are held and marked at once.
+    pub pdfs_at_once: usize,
+    /// How long, in seconds, one more waits for its turn.
+    pub pdf_wait_seconds: u64,
     /// Days a share that is over stays in its owner's list.
     pub kept_days: u32,
     /// How often shares are looked for that ended without anybody noticing, to drop what they showed.

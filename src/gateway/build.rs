@@ -43,7 +43,7 @@ use super::services::pace::Pace;
 use super::services::reports::Reports;
 use super::services::revocation::Revocations;
 use super::services::sessions::SessionLists;
-use super::services::share_page::SharePages;
+use super::services::share_page::{MarkSettings, SharePages};
 use super::services::share_policy::SharePolicies;
 use super::services::shares::Shares;
 use super::services::signin::SignIn;
@@ -267,9 +267,13 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         share_pages: SharePages::new(
             shared.0.clone(),
             (shared.1.clone(), shared.2.clone()),
+            MarkSettings {
+                most: settings.shares.pdf_bytes,
+                at_once: settings.shares.pdfs_at_once,
+                wait: Duration::from_secs(settings.shares.pdf_wait_seconds),
+            },
             audit.clone(),
-            times.0.clone(),
-            times.1.clone(),
+            times,
         ),
         shares: shares(base, shared),
         signin: signin(base, (tokens, provider_sessions), administration.users.clone(), refresh.default_lifetime),

@@ -11,6 +11,7 @@ mod keyring;
 mod ledger;
 mod opening;
 mod operations;
+mod pdf;
 mod policies;
 mod roster;
 mod services;

@@ -172,6 +172,12 @@ pub(super) const METRICS: &[Metric] = &[
         &[label("outcome", &["hit", "miss", "coalesced", "stale", "bypass"])],
         "Answers to API calls: kept, asked for, those of another request, kept and stale, never kept.",
     ),
+    metric(
+        "cardea_share_pdf_total",
+        Kind::Counter,
+        &[label("outcome", &["marked", "too_large", "encrypted", "unreadable", "cut", "busy"])],
+        "PDF reports that recipients of shares asked for, by whether the line that names the share is in them; all others were refused.",
+    ),
     metric("cardea_cache_bytes", Kind::Gauge, &[], "Memory that kept answers take."),
     metric("cardea_build_info", Kind::Gauge, &[label("version", &[])], "Always 1; the version is its label."),
     metric("process_resident_memory_bytes", Kind::Gauge, &[], "Memory of this process."),

@@ -61,6 +61,7 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::audit",
             "gateway::keyring",
             "gateway::operations",
+            "gateway::pdf",
             "gateway::store",
             "gateway::domain",
             "config::gateway",
@@ -162,6 +163,7 @@ pub(super) const ROOMS: &[Room] = &[
             "gateway::roster",
             "gateway::cache",
             "gateway::upstream",
+            "gateway::pdf",
             "gateway::store",
             "gateway::domain",
             "config::gateway",
@@ -179,6 +181,8 @@ pub(super) const ROOMS: &[Room] = &[
     room("gateway::operations", &["platform"]),
     // The route table and the contract as OpenAPI.
     room("gateway::description", &["gateway::domain", "contract", "platform"]),
+    // A PDF and words: nothing of shares, nothing of HTTP.
+    room("gateway::pdf", &[]),
     room("gateway::keyring", &["gateway::audit", "gateway::store", "gateway::domain", "platform"]),
     room("gateway::ledger", &["gateway::store", "gateway::domain", "contract", "platform"]),
     room("gateway::vault", &["gateway::store", "gateway::domain", "config::gateway", "platform"]),

@@ -226,6 +226,8 @@ async fn a_share_without_a_code_opens_by_decision_only_and_a_report_through_it_n
     assert!(text[..at].contains("<body>") && text.ends_with("</html>\n") | text.ends_with("</html>"), "and is whole");
     let pdf = recipient.get(&view.link("href", "type=pdf")).await;
     assert!(pdf.bytes.starts_with(b"%PDF") && pdf.header("content-disposition").contains("_share-"));
+    assert_eq!(pdf.header("content-length"), pdf.bytes.len().to_string());
+    each_page_names_the_share(&office, &pdf).await;
     // The owner ends it: at once nothing opens any more.
     let list = office.dora.get(&office.at(0, "/shares")).await;
     let end = list.link("action", "/end");
@@ -237,6 +239,35 @@ async fn a_share_without_a_code_opens_by_decision_only_and_a_report_through_it_n
     })
     .await;
     drop(office.scanner);
+}
+
+/// Each page of a report through a share is the page of the report as the service gives it, and one line more.
+async fn each_page_names_the_share(office: &Office, pdf: &Answer) {
+    let request = office.scanner.request(reqwest::Method::GET, &format!("/api/v2/tasks/{}/report?type=PDF", office.task));
+    let plain = request.bearer_auth(ACME).send().await.unwrap().bytes().await.unwrap();
+    let (plain, marked) = (pages(&plain), pages(&pdf.bytes));
+    assert!(plain.len() > 1 && plain.len() == marked.len(), "{} and {} pages", plain.len(), marked.len());
+    let share = pdf.header("content-disposition");
+    let share = share.split("_share-").nth(1).unwrap().split(".pdf").next().unwrap();
+    for (plain, marked) in plain.iter().zip(&marked) {
+        let at = marked.find("Given out by ").expect("a line that says so");
+        let (page, line) = marked.split_at(at);
+        assert_eq!(page.trim(), plain.trim());
+        assert!(line.contains(&format!("through share {share}, downloaded 2")) && line.contains("Z. Confidential."), "{line}");
+    }
+}
+
+/// The text of each page of a PDF, in the order in which it is written.
+fn pages(pdf: &[u8]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("report.pdf"), folder.path().join("report.txt"));
+    std::fs::write(&from, pdf).unwrap();
+    let done = std::process::Command::new("pdftotext").args(["-raw", "-enc", "UTF-8"]).args([&from, &to]).output();
+    let done = done.expect("pdftotext of poppler-utils is installed");
+    assert!(done.status.success() && done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+    let text = std::fs::read_to_string(to).unwrap();
+    // Every page ends with a form feed.
+    text.trim_end_matches('\u{c}').split('\u{c}').map(str::to_owned).collect()
 }
 
 /// Medians of answers to wrong codes at a share that exists and at ids that nobody has, each from a network of its own.

@@ -5,11 +5,14 @@
 mod content;
 mod doors;
 mod log;
+mod pdf;
 mod programs;
 mod report;
 mod watermark;
 
 use self::log::Log;
+use self::pdf::Marking;
+pub(in crate::gateway) use self::pdf::{MarkSettings, Unmarked};
 pub(in crate::gateway) use self::programs::{Passage, Tried};
 pub(in crate::gateway) use self::report::{Download, ReportFor};
 use super::credentials::Credentials;
@@ -33,6 +36,7 @@ pub(in crate::gateway) struct SharePages {
     guard: Guard,
     grants: Grants,
     policies: SharePolicies,
+    marking: Marking,
     log: Log,
     clock: Clock,
 }
@@ -91,12 +95,13 @@ impl SharePages {
     pub(in crate::gateway) fn new(
         credentials: Credentials,
         (ledger, policies): (Ledger, SharePolicies),
+        marking: MarkSettings,
         audit: Audit,
-        clock: Clock,
-        shutdown: Shutdown,
+        (clock, shutdown): (Clock, Shutdown),
     ) -> Self {
+        let marking = Marking::new(marking);
         let log = Log { ledger: ledger.clone(), audit, clock: clock.clone(), shutdown };
-        Self { credentials, guard: ledger.guard(), grants: ledger.grants(), ledger, policies, log, clock }
+        Self { credentials, guard: ledger.guard(), grants: ledger.grants(), ledger, policies, marking, log, clock }
     }
 
     /// The visit that a browser's part of a grant stands for, if the grant is for this share as it is now and still good.

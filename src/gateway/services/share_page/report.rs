@@ -6,7 +6,8 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::time::sleep;
 
-use super::watermark::{Body, marked};
+use super::pdf::Unmarked;
+use super::watermark::{Body, marked, words};
 use super::{Content, SharePages, Visit};
 use crate::contract::reports::{ReportLanguage, ReportType};
 use crate::gateway::domain::share;
@@ -24,6 +25,8 @@ pub(in crate::gateway) enum ReportFor {
     Stream(Download),
     /// The company keeps no active server key here, or the service does not accept it.
     NoKey,
+    /// No line that names the share can be put into it, so it is not given out.
+    Unmarked(Unmarked),
 }
 
 /// A report on its way.
@@ -58,8 +61,11 @@ impl SharePages {
         };
         match self.credentials.with_server_key(tenant, (&visit.place.request_id, "getReport"), ask).await {
             Ok(Some(report)) if is_it(form, report.content_type.raw()) => {
-                self.log.note(&visit.place, &visit.place.mark(), Outcome::Report);
-                Ok(Content::Here(ReportFor::Stream(self.download(visit, (report, form), shared.project))))
+                let content = self.download(visit, (report, form), shared.project).await?;
+                if let Content::Here(ReportFor::Stream(_)) = &content {
+                    self.log.note(&visit.place, &visit.place.mark(), Outcome::Report);
+                }
+                Ok(content)
             }
             Ok(Some(_)) => Err(Error::Unusable("The scanning service sent something else than the report.")),
             Ok(None) => Ok(Content::Here(ReportFor::NoKey)),
@@ -71,16 +77,33 @@ impl SharePages {
         }
     }
 
-    fn download(&self, visit: &Visit, (report, form): (Report, ReportType), project: Hostile) -> Download {
+    async fn download(
+        &self,
+        visit: &Visit,
+        (report, form): (Report, ReportType),
+        project: Hostile,
+    ) -> Result<Content<ReportFor>, Error> {
         let mark = visit.place.mark();
-        let body = Box::pin(report.stream.map_err(io::Error::other));
-        let (body, added) = marked(body, form, (&mark, &visit.entry));
-        Download {
-            project,
-            share: mark.short().to_owned(),
-            length: report.length.map(|length| length.saturating_add(added)),
-            body: until(body, self.over(visit)),
-        }
+        let words = words(&mark, &visit.entry, self.clock.now());
+        let (body, length) = if form == ReportType::Pdf {
+            let marked = tokio::select! {
+                biased;
+                () = self.over(visit) => return Ok(Content::Over),
+                marked = self.marking.marked(report, words) => marked?,
+            };
+            match marked {
+                Ok((body, length)) => (body, Some(length)),
+                Err(why) => {
+                    tracing::warn!(tenant = %visit.place.tenant, share = mark.short(), %why, "a PDF report was not given out");
+                    return Ok(Content::Here(ReportFor::Unmarked(why)));
+                }
+            }
+        } else {
+            let (body, added) = marked(Box::pin(report.stream.map_err(io::Error::other)), &words);
+            (body, report.length.map(|length| length.saturating_add(added)))
+        };
+        let (share, body) = (mark.short().to_owned(), until(body, self.over(visit)));
+        Ok(Content::Here(ReportFor::Stream(Download { project, share, length, body })))
     }
 
     /// Resolves when the visit is not good any more.

@@ -1,5 +1,5 @@
 //! The line in a downloaded report that names the share it came through, so that a copy that turns up somewhere leads back to
-//! whom it was given. Into HTML it is put while the report streams by. A PDF passes as it is: its file name says the same.
+//! whom it was given. Into HTML it is put while the report streams by; into a PDF, once it is whole (`pdf.rs`).
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,8 +8,8 @@ use std::pin::Pin;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 
-use crate::contract::reports::ReportType;
 use crate::gateway::domain::share_entry::{Entry, Mark};
+use crate::platform::clock::Timestamp;
 
 /// A body on its way.
 pub(super) type Body = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
@@ -17,12 +17,9 @@ pub(super) type Body = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
 /// How much of a page is looked at for the beginning of its body; behind that the line comes last.
 const HEAD: usize = 64 * 1024;
 
-/// The body with the line in it, and how many bytes that adds.
-pub(super) fn marked(body: Body, form: ReportType, (mark, entry): (&Mark, &Entry)) -> (Body, u64) {
-    if form != ReportType::Html {
-        return (body, 0);
-    }
-    let line = line(mark, entry);
+/// The page with these words in it, and how many bytes that adds.
+pub(super) fn marked(body: Body, words: &str) -> (Body, u64) {
+    let line = format!("<p>{}</p>", escaped(words));
     let added = line.len() as u64;
     let state = Some((body, Page { held: Vec::new(), line: Some(line) }));
     let stream = futures_util::stream::unfold(state, |state| async move {
@@ -38,10 +35,11 @@ pub(super) fn marked(body: Body, form: ReportType, (mark, entry): (&Mark, &Entry
     (Box::pin(full), added)
 }
 
-fn line(mark: &Mark, entry: &Entry) -> String {
+/// What the line says. Who made the share and their note are written by people, in any script.
+pub(super) fn words(mark: &Mark, entry: &Entry, now: Timestamp) -> String {
     let whom = if entry.note.is_empty() { String::new() } else { format!(" Note: {}", entry.note.short(200)) };
-    let words = format!("Given out by {} through share {}. Confidential.{whom}", entry.maker.name.short(80), mark.short());
-    format!("<p>{}</p>", escaped(&words))
+    let (by, at) = (entry.maker.name.short(80), Timestamp(now.seconds() * 1000).rfc3339());
+    format!("Given out by {by} through share {}, downloaded {at}. Confidential.{whom}", mark.short())
 }
 
 fn escaped(text: &str) -> String {
@@ -107,7 +105,6 @@ mod tests {
     use crate::contract::shares::ShareType;
     use crate::gateway::domain::share_entry::Maker;
     use crate::gateway::domain::tenant::TenantId;
-    use crate::platform::clock::Timestamp;
 
     fn entry() -> Entry {
         Entry {
@@ -137,10 +134,10 @@ mod tests {
         }
     }
 
-    async fn through(pieces: Vec<&[u8]>, form: ReportType) -> (String, u64) {
+    async fn through(pieces: Vec<&[u8]>) -> (String, u64) {
         let mark = Mark::of(&TenantId::parse("acme").unwrap(), &"s".parse().unwrap());
         let pieces: Vec<_> = pieces.into_iter().map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
-        let (body, added) = marked(Box::pin(futures_util::stream::iter(pieces)), form, (&mark, &entry()));
+        let (body, added) = marked(Box::pin(futures_util::stream::iter(pieces)), &words(&mark, &entry(), Timestamp(0)));
         let pieces: Vec<_> = body.collect().await;
         assert!(pieces.iter().all(|piece| !piece.as_ref().unwrap().is_empty()));
         let all: Vec<u8> = pieces.into_iter().flat_map(|piece| piece.unwrap().to_vec()).collect();
@@ -152,12 +149,13 @@ mod tests {
         let page = b"<!doctype html><head><title>a &lt;body&gt;</title></head><BODY class=\"a\">\n<p>x</p></body>";
         let mark = Mark::of(&TenantId::parse("acme").unwrap(), &"s".parse().unwrap());
         for size in 1..page.len() {
-            let (html, added) = through(page.chunks(size).collect(), ReportType::Html).await;
+            let (html, added) = through(page.chunks(size).collect()).await;
             let (before, after) = html.split_once("<p>Given out by ").unwrap();
             assert!(before.ends_with("<BODY class=\"a\">") && after.ends_with("</p>\n<p>x</p></body>"), "{html}");
-            assert!(
-                after.starts_with(&format!("Ann &lt;b&gt; through share {}. Confidential. Note: f&#252;r Bob", mark.short()))
-            );
+            assert!(after.starts_with(&format!(
+                "Ann &lt;b&gt; through share {}, downloaded 1970-01-01T00:00:00Z. Confidential. Note: f&#252;r Bob",
+                mark.short()
+            )));
             assert!(!html.contains("<script>"));
             assert_eq!(html.len() as u64, page.len() as u64 + added);
         }
@@ -167,15 +165,10 @@ mod tests {
     async fn a_page_without_a_body_tag_has_the_line_at_its_end_and_stays_whole() {
         for page in [&b"<p>no tags"[..], b"", b"<bodyguard>x", b"<body", &vec![b'x'; HEAD * 2]] {
             for size in [7, HEAD - 1, HEAD * 3] {
-                let (html, added) = through(page.chunks(size).collect(), ReportType::Html).await;
+                let (html, added) = through(page.chunks(size).collect()).await;
                 assert!(html.as_bytes().starts_with(page), "{} bytes by {size}", page.len());
                 assert_eq!(html.len() as u64, page.len() as u64 + added);
             }
         }
-    }
-
-    #[tokio::test]
-    async fn other_forms_pass_as_they_are() {
-        assert_eq!(through(vec![b"%PDF-", b"<body>"], ReportType::Pdf).await, ("%PDF-<body>".to_owned(), 0));
     }
 }

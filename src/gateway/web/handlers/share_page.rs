@@ -8,8 +8,9 @@ use serde::Deserialize;
 
 use crate::contract::ids::VulId;
 use crate::contract::reports::ReportType;
+use crate::gateway::domain::share::Spot;
 use crate::gateway::services::Services;
-use crate::gateway::services::share_page::{Content, Download, Entrance, ReportFor};
+use crate::gateway::services::share_page::{Content, Download, Entrance, ReportFor, Unmarked};
 use crate::gateway::web::attachment::attachment;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{AtDoor, OpenForm, Path, Query, ShareVisitor, grant_cookie};
@@ -21,6 +22,8 @@ use crate::gateway::web::views::share_page::{About, SharedChain, SharedFinding, 
 /// What "I am done" takes out of the browser beside the grant. Not cookies: a colleague who looks at a share is signed in on
 /// the same origin and stays so.
 const CLEARED: &str = "\"cache\", \"storage\"";
+/// Seconds after which asking for a PDF again makes sense when there was no place.
+const SOON: u64 = 10;
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// The door. Asks nobody anything.
@@ -165,8 +168,18 @@ pub(in crate::gateway) async fn report(
         Content::Here(ReportFor::NoKey) => {
             page.show_as(StatusCode::SERVICE_UNAVAILABLE, &Closed::no_key(&page, &visit.place.spot))
         }
+        Content::Here(ReportFor::Unmarked(why)) => unmarked(&page, &visit.place.spot, why),
         Content::Over => over(&page),
     }
+}
+
+fn unmarked(page: &Page, spot: &Spot, why: Unmarked) -> Result<HttpResponse, WebError> {
+    let status = if why == Unmarked::Busy { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::BAD_GATEWAY };
+    let mut answer = page.show_as(status, &Closed::unmarked(page, spot, why))?;
+    if why == Unmarked::Busy {
+        answer.headers_mut().insert(RETRY_AFTER, SOON.into());
+    }
+    Ok(answer)
 }
 
 /// "I am done": the grant ends here and now.

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::net::TcpListener;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::cookie::Cookie;
@@ -13,6 +15,7 @@ use actix_web::middleware::from_fn;
 use actix_web::test::TestRequest;
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, test};
+use futures_util::StreamExt as _;
 use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
@@ -57,7 +60,56 @@ pub(super) struct Fake {
     pub(super) broken_at: Option<(&'static str, &'static str, u16)>,
     /// Public shares want the key, and get this refusal without it.
     pub(super) public_wants_key: Option<Value>,
+    /// The report as a PDF.
+    pub(super) pdf: Pdf,
     next: u32,
+}
+
+/// A PDF on its way.
+#[derive(Clone, Default)]
+pub(super) struct Pdf {
+    pub(super) bytes: Vec<u8>,
+    /// It comes in pieces and its size is not told.
+    pub(super) is_chunked: bool,
+    pub(super) end: End,
+    /// All of its bytes have gone out.
+    pub(super) is_out: Arc<AtomicBool>,
+}
+
+/// What happens behind the bytes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum End {
+    #[default]
+    Whole,
+    /// The connection breaks.
+    Cut,
+    /// Nothing, for ever.
+    Held,
+}
+
+impl Pdf {
+    fn answer(self) -> HttpResponse {
+        let mut answer = HttpResponse::Ok();
+        answer.content_type("application/pdf");
+        if !self.is_chunked {
+            answer.no_chunking(self.bytes.len() as u64 + u64::from(self.end != End::Whole));
+        }
+        let pieces: Vec<_> = self.bytes.chunks(1000).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
+        let pieces = futures_util::stream::iter(pieces);
+        let cut = futures_util::stream::iter([Err(std::io::Error::other("cut"))]);
+        match self.end {
+            End::Whole => answer.streaming(pieces),
+            End::Cut => answer.streaming(pieces.chain(cut)),
+            End::Held => {
+                let is_out = self.is_out;
+                let told = futures_util::stream::poll_fn(move |_| {
+                    is_out.store(true, Ordering::Relaxed);
+                    Poll::Pending
+                });
+                answer.streaming(pieces.chain(told))
+            }
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -175,6 +227,7 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
         ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
             "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
         ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
+        ("GET", "/v2/tasks/t1/report") if request.query_string().contains("pdf") => fake.pdf.clone().answer(),
         ("GET", "/v2/tasks/t1/report") => {
             HttpResponse::Ok().content_type("text/html").body(format!("report with {} {XSS}", request.query_string()))
         }

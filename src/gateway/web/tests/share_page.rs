@@ -107,7 +107,11 @@ async fn a_report_comes_with_the_key_of_the_company_and_only_for_report_shares()
     assert_eq!(report.status, 200, "{}", report.body);
     assert!(report.body.starts_with("report with type=html"));
     let short = Mark::of(&acme, &"whole".parse().unwrap()).short().to_owned();
-    assert!(report.body.contains(&format!("through share {short}. Confidential")), "{}", report.body);
+    assert!(
+        report.body.contains(&format!("through share {short}, downloaded 2026-11-28T01:10:30Z. Confidential")),
+        "{}",
+        report.body
+    );
     assert!(report.header("content-disposition").contains(&format!("_share-{short}.html")));
     assert_eq!(report.header("content-security-policy"), "sandbox");
     assert!(report.header("content-disposition").starts_with("attachment; filename=\"report_"));

@@ -6,6 +6,7 @@ use super::layout::Chrome;
 use super::words::count;
 use crate::gateway::domain::share::{Doorway, Spot};
 use crate::gateway::domain::share_entry::State;
+use crate::gateway::services::share_page::Unmarked;
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 
@@ -115,6 +116,22 @@ impl Closed {
         let words = "The report cannot be fetched at the moment, because the company has set up no access for downloads.";
         let hint = "The findings are still open to you. For the report, ask the person who sent you the link.";
         Self { back: Some(urls::share_view(spot)), ..Self::new(page, "No report at the moment", words, hint) }
+    }
+
+    pub(in crate::gateway) fn unmarked(page: &Page, spot: &Spot, why: Unmarked) -> Self {
+        let (heading, words) = match why {
+            Unmarked::Busy => ("One moment, please", "Many reports are being prepared just now. Please try again in a moment."),
+            Unmarked::TooLarge => (
+                "No PDF of this report",
+                "The PDF is too large to have the share's name put on its pages, and without it no copy is given out.",
+            ),
+            Unmarked::Refused(_) => (
+                "No PDF of this report",
+                "The share's name could not be put on the pages of the PDF, and without it no copy is given out.",
+            ),
+        };
+        let hint = "The report in HTML holds the same and can be downloaded from the page with the findings.";
+        Self { back: Some(urls::share_view(spot)), ..Self::new(page, heading, words, hint) }
     }
 
     fn new(page: &Page, heading: &'static str, words: &'static str, hint: &'static str) -> Self {
