@@ -16,7 +16,9 @@ use time::{Date, OffsetDateTime, Time};
 pub(in crate::gateway) use self::ending::{Ended, Endings, NotEnded, Sheet};
 pub(in crate::gateway) use self::keeping::{AtService, OneShare};
 pub(in crate::gateway) use self::listing::{Elsewhere, PAGE_SIZE, Seen, ShareList, Standing};
-pub(in crate::gateway) use self::making::{LONGEST_NOTE, MOST_VIEWS, NewLink, NewShare, Offer, Outcome, WantedCode};
+pub(in crate::gateway) use self::making::{
+    Field, LONGEST_NOTE, MOST_VIEWS, NewLink, NewShare, Offer, Outcome, Problem, WantedCode,
+};
 pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms};
 use super::Actor;
 use super::credentials::Credentials;
@@ -32,6 +34,7 @@ use crate::gateway::store::{Key, Store};
 use crate::gateway::vault::ServerKeys;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::random;
+use crate::platform::secret::Secret;
 
 /// A form is remembered as used for this long; an older one makes a new share.
 const FORM_KEPT: Duration = Duration::from_hours(24);
@@ -128,6 +131,15 @@ fn code(wanted: &WantedCode, policy: &SharePolicy) -> Result<Option<Code>, Error
             Ok(Some(Code::from_random(bits)))
         }
     }
+}
+
+/// A code that was chosen, as it was typed: people know it again by that. None where something was left out of it when it was
+/// read, for instance all of a message around it.
+fn as_typed(wanted: &WantedCode, code: Option<&Code>) -> Option<Secret> {
+    let (WantedCode::Chosen(typed), Some(code)) = (wanted, code) else { return None };
+    let bare: String = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').flat_map(char::to_uppercase).collect();
+    let words: Vec<&str> = typed.split_whitespace().collect();
+    code.secret().matches(&bare).then(|| Secret::new(words.join(" ")))
 }
 
 fn days(now: Timestamp, policy: &SharePolicy) -> Days {
