@@ -20,5 +20,6 @@ mod scan_bench;
 mod scan_service;
 mod scans;
 mod share_page;
+mod share_standing;
 mod shares;
 mod step_up;
