@@ -22,16 +22,8 @@ pub(in crate::gateway) enum Shown {
 }
 
 impl Shown {
-    pub(in crate::gateway) const ALL: [Self; 8] = [
-        Self::Open,
-        Self::Locked,
-        Self::ByPolicy,
-        Self::CodeDead,
-        Self::UsedUp,
-        Self::Expired,
-        Self::Ended,
-        Self::Elsewhere,
-    ];
+    pub(in crate::gateway) const ALL: [Self; 8] =
+        [Self::Open, Self::Locked, Self::ByPolicy, Self::CodeDead, Self::UsedUp, Self::Expired, Self::Ended, Self::Elsewhere];
 
     /// In an address.
     pub(in crate::gateway) const fn as_str(self) -> &'static str {

@@ -90,7 +90,11 @@ impl Flash {
             "The share has ended here: its link opens nothing any more. The scanning service could not be told; its page offers to try again.",
         ),
         (Self::ShareExtended, "share-extended", "The share has a new last day."),
-        (Self::NoShareChosen, "no-share-chosen", "No share was chosen, so there was nothing to end. Tick the ones that should end."),
+        (
+            Self::NoShareChosen,
+            "no-share-chosen",
+            "No share was chosen, so there was nothing to end. Tick the ones that should end.",
+        ),
         (Self::KeyAdded, "key-added", "The server key was added. It is kept sealed and is not shown again."),
         (
             Self::KeyNotAccepted,

@@ -30,7 +30,8 @@ impl Log {
 
     /// Somebody who was not looked at, where that is worth a line.
     pub(super) fn turned_away(&self, guard: Guard, place: &Place, mark: &Mark, (codes, policy): (u64, SharePolicy)) {
-        let access = Access { at: self.clock.now(), outcome: Outcome::TurnedAway, network: place.network.clone(), device: place.device };
+        let access =
+            Access { at: self.clock.now(), outcome: Outcome::TurnedAway, network: place.network.clone(), device: place.device };
         let (ledger, tenant, mark) = (self.ledger.clone(), place.tenant.clone(), mark.clone());
         self.shutdown.spawn(async move {
             let attempt = Try { tenant: &tenant, mark: &mark, codes, network: &access.network };

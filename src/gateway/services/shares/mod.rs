@@ -133,13 +133,16 @@ fn code(wanted: &WantedCode, policy: &SharePolicy) -> Result<Option<Code>, Error
     }
 }
 
-/// A code that was chosen, as it was typed: people know it again by that. None where something was left out of it when it was
-/// read, for instance all of a message around it.
+/// A code that was chosen, as it was typed: people know it again by that. None where that is not the code alone, for instance where
+/// it came with a message around it, or in signs that do not look like what they are.
 fn as_typed(wanted: &WantedCode, code: Option<&Code>) -> Option<Secret> {
     let (WantedCode::Chosen(typed), Some(code)) = (wanted, code) else { return None };
-    let bare: String = typed.chars().filter(|c| !c.is_whitespace() && *c != '-').flat_map(char::to_uppercase).collect();
-    let words: Vec<&str> = typed.split_whitespace().collect();
-    code.secret().matches(&bare).then(|| Secret::new(words.join(" ")))
+    let shown: Vec<&str> = typed.split_whitespace().collect();
+    let shown = shown.join(" ");
+    let is_plain = shown.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ');
+    let bare = |counts: fn(char) -> bool| shown.chars().filter(|c| counts(*c)).flat_map(char::to_uppercase).collect::<String>();
+    let is_it = [bare(|c| c != ' ' && c != '-'), bare(char::is_alphanumeric)].iter().any(|bare| code.secret().matches(bare));
+    (is_plain && is_it).then(|| Secret::new(shown))
 }
 
 fn days(now: Timestamp, policy: &SharePolicy) -> Days {

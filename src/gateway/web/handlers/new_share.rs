@@ -151,9 +151,7 @@ pub(in crate::gateway) async fn create(
     let filled = Filled::read(fields)?;
     match services.shares.create(&actor, &filled.wanted()).await {
         Ok(Ok(Outcome::New(link))) => page.show(&Created::new(&page, &link)),
-        Ok(Ok(Outcome::AlreadyMade)) => {
-            page.show(&AlreadyMade::new(&page, &filled.task, &filled.chosen().unwrap_or_default()))
-        }
+        Ok(Ok(Outcome::AlreadyMade)) => page.show(&AlreadyMade::new(&page, &filled.task, &filled.chosen().unwrap_or_default())),
         Ok(Err(problems)) => again(&page, &services, &actor, filled, Refusal::of(problems)).await,
         Err(Error::Invalid(words)) => again(&page, &services, &actor, filled, Refusal::because(&words)).await,
         Err(error) => Err(error.into()),

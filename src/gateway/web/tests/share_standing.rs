@@ -126,9 +126,8 @@ async fn an_owner_sees_that_a_network_waits_and_how_often_it_was_turned_away_als
         assert_eq!(guesser.post(&portal, "/s/real", &[("code", "WRONGWRONG")]).await.status, 403);
     }
     let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "admin").await;
-    let tells = |page: &str| {
-        page.contains("nobody is let in from <code>192.0.2.0/24</code>") && page.contains("the last of too many")
-    };
+    let tells =
+        |page: &str| page.contains("nobody is let in from <code>192.0.2.0/24</code>") && page.contains("the last of too many");
     until("the line of the network that waits", async || bench.accesses("real").await.len() == 5).await;
     let page = shown(&portal, &mut alice, &page_of("real")).await;
     assert!(tells(&page.body), "{}", page.body);

@@ -147,7 +147,9 @@ fn news(standing: Standing, is_own: bool) -> String {
             } else {
                 " Whoever made it can set a code; then it opens again."
             };
-            format!("Your company allows no shares without a code any more, so this link opens nothing and whoever was inside is out.{way}")
+            format!(
+                "Your company allows no shares without a code any more, so this link opens nothing and whoever was inside is out.{way}"
+            )
         }
         Standing::Locked(wait) => {
             let way = if is_own { " A new code unlocks it at once." } else { "" };

@@ -104,7 +104,8 @@ impl RuleView {
         let problem = entered.and_then(|entered| entered.problems.iter().find(|problem| problem.rule == rule.name));
         let (told, usual) = (rule.told(policy), rule.told(given));
         let usual = if told == usual { String::new() } else { format!("The settings of this portal say {usual}.") };
-        let hint = [rule.hint, &rule.bounds(given), &usual].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let hint =
+            [rule.hint, &rule.bounds(given), &usual].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         Self {
             name: rule.name,
             label: rule.label,

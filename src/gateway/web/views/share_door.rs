@@ -113,12 +113,7 @@ more of them."
             }
             Doorway::Open => "To look again, open the link you were sent.",
         };
-        Self::new(
-            page,
-            "You are done",
-            "Your access in this browser has ended. Files you saved stay on your computer.",
-            hint,
-        )
+        Self::new(page, "You are done", "Your access in this browser has ended. Files you saved stay on your computer.", hint)
     }
 
     pub(in crate::gateway) fn no_key(page: &Page, spot: &Spot) -> Self {
