@@ -161,7 +161,8 @@ async function plain(context) {
   assert.ok((await text(page, '#share-code')).length > 7);
   assert.equal(await page.getByRole('button', { name: 'Copy link' }).count(), 0, 'no button that does nothing');
   await page.getByRole('link', { name: 'The page of this share' }).press('Enter');
-  await page.getByRole('button', { name: 'End this share' }).press('Enter');
+  await page.locator('summary', { hasText: 'End this share' }).press('Enter');
+  await page.getByRole('button', { name: 'End it for good' }).press('Enter');
   await page.getByText('The share has ended').waitFor();
   await page.close();
 }

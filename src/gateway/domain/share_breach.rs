@@ -19,13 +19,19 @@ pub(in crate::gateway) enum Breach {
     ShowsEvidence,
 }
 
+/// Whether the policy keeps the door of this share closed, though nothing else does: it has no code, and the company allows none
+/// without. Every other breach leaves a share as it is.
+pub(in crate::gateway) const fn is_closed(entry: &Entry, policy: &SharePolicy) -> bool {
+    !entry.needs_code && !policy.without_code
+}
+
 /// Everything about this share that the policy does not allow.
 pub(in crate::gateway) fn breaches(entry: &Entry, policy: &SharePolicy, now: Timestamp) -> Vec<Breach> {
     let days_left = |ends: Timestamp| (ends.utc().date() - now.utc().date()).whole_days();
     let too_long = entry.ends.is_some_and(|ends| days_left(ends) > i64::from(policy.most_days));
     let too_often = policy.most_views.is_some_and(|most| entry.most_views.is_none_or(|views| views > most));
     let all = [
-        (!entry.needs_code && !policy.without_code, Breach::NoCode),
+        (is_closed(entry, policy), Breach::NoCode),
         (entry.ends.is_none(), Breach::NoEnd),
         (too_long, Breach::TooLong),
         (too_often, Breach::TooOften),

@@ -232,8 +232,17 @@ pub(in crate::gateway) enum Outcome {
     WrongCode,
     /// The code was right, but the share is over, its views are spent, or too many wrong ones were tried.
     TooLate,
-    /// Wrong codes closed the door, for a network or for all.
+    /// Wrong codes closed the door for everybody.
     Locked,
+    /// A wrong code, after which its network waits. The number is that of [`Entry::codes`]: with a new code nobody waits.
+    NetworkWaits {
+        until: Timestamp,
+        codes: u64,
+    },
+    /// While its network waits, so nobody looked at what was typed.
+    TurnedAway,
+    /// The company's policy allows no share without a code, and this one has none.
+    ByPolicy,
     CodeDead,
     Report,
     Left,

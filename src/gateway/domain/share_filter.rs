@@ -11,6 +11,8 @@ pub(in crate::gateway) enum Shown {
     Open,
     /// Open, but too many wrong codes were typed: everybody waits.
     Locked,
+    /// Open, but the company's policy keeps it closed.
+    ByPolicy,
     CodeDead,
     UsedUp,
     Expired,
@@ -20,14 +22,15 @@ pub(in crate::gateway) enum Shown {
 }
 
 impl Shown {
-    pub(in crate::gateway) const ALL: [Self; 7] =
-        [Self::Open, Self::Locked, Self::CodeDead, Self::UsedUp, Self::Expired, Self::Ended, Self::Elsewhere];
+    pub(in crate::gateway) const ALL: [Self; 8] =
+        [Self::Open, Self::Locked, Self::ByPolicy, Self::CodeDead, Self::UsedUp, Self::Expired, Self::Ended, Self::Elsewhere];
 
     /// In an address.
     pub(in crate::gateway) const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Locked => "locked",
+            Self::ByPolicy => "by-policy",
             Self::CodeDead => "code-dead",
             Self::UsedUp => "used-up",
             Self::Expired => "expired",
@@ -36,7 +39,8 @@ impl Shown {
         }
     }
 
-    /// Whether a share in this state fits. A lock passes and stands beside the state; nothing is known of shares made elsewhere.
+    /// Whether a share in this state fits. A lock passes and stands beside the state, as the policy does; nothing is known of shares
+    /// made elsewhere.
     pub(in crate::gateway) const fn fits(self, state: State) -> bool {
         match self {
             Self::Open | Self::Locked => matches!(state, State::Open),
@@ -44,7 +48,7 @@ impl Shown {
             Self::UsedUp => matches!(state, State::UsedUp),
             Self::Expired => matches!(state, State::Expired),
             Self::Ended => matches!(state, State::Ended),
-            Self::Elsewhere => false,
+            Self::ByPolicy | Self::Elsewhere => false,
         }
     }
 }

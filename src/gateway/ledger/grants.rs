@@ -107,6 +107,12 @@ impl Grants {
         Ok(Some(Inside { code: grant.code.clone().map(Secret::new), version: grant.version, terms: grant.terms }))
     }
 
+    /// How long a grant is good still.
+    pub(in crate::gateway) async fn left(&self, tenant: &TenantId, handle: &Secret) -> Result<Duration, LedgerError> {
+        let record = self.store.get(&named(tenant, handle)).await?;
+        Ok(record.and_then(|record| record.expires_in).unwrap_or_default())
+    }
+
     pub(in crate::gateway) async fn drop(&self, tenant: &TenantId, handle: &Secret) -> Result<(), LedgerError> {
         Ok(self.store.delete(&named(tenant, handle)).await.map(drop)?)
     }

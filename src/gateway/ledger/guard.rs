@@ -75,16 +75,30 @@ impl Guard {
         let window = minutes(policy.anywhere_minutes);
         let count = self.0.count(&anywhere(attempt), window).await?;
         let life = self.0.count(&in_life(attempt), if is_real { LIFETIME } else { window }).await?;
-        let mut reached = None;
+        let tries = self.tries(attempt).await?;
+        let waits = tries.filter(|count| count.value >= u64::from(policy.wrong_by_network));
+        let mut reached = waits.map(|count| Reached::NetworkWaits(count.resets_in));
         if count.value >= u64::from(policy.wrong_anywhere) {
             let lock = self.0.count(&locked(attempt), minutes(policy.locked_minutes)).await?;
             self.0.reset(&anywhere(attempt)).await?;
-            reached = (lock.value == 1).then_some(Reached::Locked);
+            reached = (lock.value == 1).then_some(Reached::Locked).or(reached);
         }
         if is_real && life.value >= u64::from(policy.wrong_in_life) {
             reached = Some(Reached::Dead);
         }
         Ok(reached)
+    }
+
+    /// Tries of this network that count now.
+    async fn tries(&self, attempt: Try<'_>) -> Result<Option<Count>, Unavailable> {
+        self.0.peek(&from_network(attempt)).await
+    }
+
+    /// Whether a try that was not looked at is worth a line in the share's log: the first while its network waits, then the
+    /// second, the fourth, the eighth. Whoever tries without end makes the log forget nobody.
+    pub(in crate::gateway) async fn is_worth_a_line(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<bool, Unavailable> {
+        let tries = self.tries(attempt).await?.map_or(0, |count| count.value);
+        Ok(tries.saturating_sub(u64::from(policy.wrong_by_network)).is_power_of_two())
     }
 
     /// A right code clears the count of its network.
@@ -112,6 +126,8 @@ pub(in crate::gateway) enum Admission {
 /// What a wrong code brought about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Reached {
+    /// Its network waits so long.
+    NetworkWaits(Duration),
     /// Everybody waits.
     Locked,
     /// The code is dead.

@@ -7,7 +7,7 @@ use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
 use super::share_policy::SharePolicies;
-use super::shares::{Ended as How, Endings};
+use super::shares::{Ended as How, Endings, Standing};
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::share_breach::{Breach, breaches};
@@ -48,8 +48,8 @@ pub(in crate::gateway) struct Listed {
     pub(in crate::gateway) state: State,
     /// What the policy does not allow; none for one that is over.
     pub(in crate::gateway) breaches: Vec<Breach>,
-    /// Wrong codes closed it for everybody.
-    pub(in crate::gateway) locked: bool,
+    /// The state, with what stands beside it.
+    pub(in crate::gateway) standing: Standing,
 }
 
 /// Somebody who has made shares.
@@ -121,7 +121,7 @@ impl AllShares {
         let start = usize::try_from(page.saturating_sub(1)).unwrap_or(usize::MAX).saturating_mul(PAGE_SIZE as usize);
         let mut shares: Vec<Listed> = fitting.into_iter().skip(start).take(PAGE_SIZE as usize).collect();
         for share in shares.iter_mut().filter(|share| share.state == State::Open) {
-            share.locked = self.is_locked(tenant, share).await?;
+            share.standing = self.standing(tenant, share).await?;
         }
         Ok(Found { shares, total, breaching, makers: makers.into_values().collect() })
     }
@@ -163,8 +163,12 @@ impl AllShares {
             found.breaching += u64::from(!share.breaches.is_empty());
             match share.state {
                 State::CodeDead => found.dead.push(share.mark.short().to_owned()),
-                State::Open if self.is_locked(tenant, &share).await? => found.locked.push(share.mark.short().to_owned()),
-                _ => {}
+                State::Open => {
+                    if matches!(self.standing(tenant, &share).await?, Standing::Locked(_)) {
+                        found.locked.push(share.mark.short().to_owned());
+                    }
+                }
+                State::UsedUp | State::Expired | State::Ended => {}
             }
         }
         Ok(found)
@@ -175,20 +179,24 @@ impl AllShares {
         let listed = self.ledger.all(tenant).await?.into_iter().map(|(mark, entry)| {
             let state = entry.state(now);
             let breaches = if is_living(state) { breaches(&entry, &policy, now) } else { Vec::new() };
-            Listed { mark, entry, state, breaches, locked: false }
+            Listed { mark, entry, state, breaches, standing: Standing::Is(state) }
         });
         Ok(listed.collect())
     }
 
-    async fn is_locked(&self, tenant: &TenantId, share: &Listed) -> Result<bool, Error> {
+    /// How an open share stands.
+    async fn standing(&self, tenant: &TenantId, share: &Listed) -> Result<Standing, Error> {
+        if share.breaches.contains(&Breach::NoCode) {
+            return Ok(Standing::ByPolicy);
+        }
         let locks = self.ledger.guard().locks(tenant, &share.mark, share.entry.codes).await?;
-        Ok(locks.locked_for.is_some())
+        Ok(locks.locked_for.map_or(Standing::Is(share.state), Standing::Locked))
     }
 }
 
 impl Listed {
     /// Whether ending it does something still: it opens something, or the service was not told of its end.
-    fn is_endable(&self) -> bool {
+    pub(in crate::gateway) fn is_endable(&self) -> bool {
         is_living(self.state) || self.entry.untold
     }
 }

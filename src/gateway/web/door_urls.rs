@@ -8,6 +8,8 @@ use crate::gateway::domain::share::{Doorway, Spot};
 /// Recipients' addresses, below both doors alike. The pattern of `/s/…` asks for a code, that of `/o/…` for none.
 pub(in crate::gateway) const DOOR: &str = "/s/{share}";
 pub(in crate::gateway) const OPEN_DOOR: &str = "/o/{share}";
+/// Both, as pages that something leads back to.
+pub(in crate::gateway) const DOORS: [&str; 2] = [DOOR, OPEN_DOOR];
 const VIEW: &str = "/view";
 const VIEW_FINDING: &str = "/view/findings/{vul}";
 const VIEW_CHAIN: &str = "/view/chains/{chain}";
@@ -34,6 +36,14 @@ pub(in crate::gateway) fn is_recipients(path: &str) -> bool {
 
 pub(in crate::gateway) fn door(spot: &Spot) -> String {
     fill(doorway(spot.doorway), &[spot.share.as_str()])
+}
+
+/// The query of a door to which an address behind it led. It says nothing about the share.
+pub(in crate::gateway) const AGAIN: &str = "again";
+
+/// The door, for whoever came by an address behind it.
+pub(in crate::gateway) fn door_again(spot: &Spot) -> String {
+    format!("{}?{AGAIN}", door(spot))
 }
 
 /// The door that recipients are sent to: of shares with a code, or of those without.

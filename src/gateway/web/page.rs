@@ -47,6 +47,7 @@ pub(in crate::gateway) enum Flash {
     ShareEnded,
     ShareEndedHere,
     ShareExtended,
+    NoShareChosen,
     KeyAdded,
     KeyNotAccepted,
     KeyUntested,
@@ -71,7 +72,7 @@ pub(in crate::gateway) enum Flash {
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 30] = [
+    const ALL: [(Self, &'static str, &'static str); 31] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -89,6 +90,11 @@ impl Flash {
             "The share has ended here: its link opens nothing any more. The scanning service could not be told; its page offers to try again.",
         ),
         (Self::ShareExtended, "share-extended", "The share has a new last day."),
+        (
+            Self::NoShareChosen,
+            "no-share-chosen",
+            "No share was chosen, so there was nothing to end. Tick the ones that should end.",
+        ),
         (Self::KeyAdded, "key-added", "The server key was added. It is kept sealed and is not shown again."),
         (
             Self::KeyNotAccepted,
@@ -141,7 +147,7 @@ them; there they stay until somebody ends them here once more, or they run out."
     /// How the line looks: nothing is celebrated where nothing was done.
     const fn style(self) -> &'static str {
         match self {
-            Self::SessionHadEnded | Self::GroupHadEnded | Self::PolicyUnchanged => "",
+            Self::SessionHadEnded | Self::GroupHadEnded | Self::PolicyUnchanged | Self::NoShareChosen => "",
             Self::GroupPartlyTerminated | Self::ShareEndedHere | Self::SharesEndedHere => "warn",
             _ => "good",
         }

@@ -2,8 +2,8 @@
 //! Knows no handler.
 
 pub(in crate::gateway) use super::door_urls::{
-    DOOR, OPEN_DOOR, behind, door, doorway, entrance, is_recipients, share_chain, share_close, share_finding, share_report,
-    share_view,
+    AGAIN, DOOR, DOORS, OPEN_DOOR, behind, door, door_again, doorway, entrance, is_recipients, share_chain, share_close,
+    share_finding, share_report, share_view,
 };
 pub(in crate::gateway) use super::share_urls::{
     SHARE, SHARE_CODE, SHARE_END, SHARE_EXTEND, SHARE_PREVIEW, SHARE_PREVIEW_CHAIN, SHARE_PREVIEW_FINDING, SHARES, SHARES_END,
@@ -160,6 +160,9 @@ pub(in crate::gateway) const RETURN_TARGETS: &[&str] = &[
     GROUP,
     GROUP_DELETE,
 ];
+
+/// Forms whose page stands at no address above theirs.
+pub(in crate::gateway) const PAGES_ELSEWHERE: [(&str, &str); 1] = [(API_KEYS, KEYS)];
 
 /// An address below a draft, from its pattern.
 pub(in crate::gateway) fn draft(pattern: &str, id: &DraftId) -> String {

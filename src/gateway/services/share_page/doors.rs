@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Entrance, Place, SharePages};
 use crate::gateway::domain::extraction_code::readings;
 use crate::gateway::domain::share::{Opened, PublicShare};
+use crate::gateway::domain::share_breach::is_closed;
 use crate::gateway::domain::share_entry::{self, CodeCheck, Mark, Outcome, State};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::{Admission, Inside, Ledger, Reached, Terms, Try, View};
@@ -36,7 +37,12 @@ impl SharePages {
         let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         let locked_for = match self.guard.admit(attempt, &policy).await? {
             Admission::Look { locked_for } => locked_for,
-            Admission::Wait { seconds } => return Ok(Entrance::Wait(seconds)),
+            Admission::Wait { seconds } => {
+                if let Some(entry) = entry.as_ref().filter(|entry| entry.needs_code && !entry.code_dead) {
+                    self.log.turned_away(self.guard.clone(), place, &mark, (entry.codes, policy));
+                }
+                return Ok(Entrance::Wait(seconds));
+            }
         };
         let candidate = candidate(entry.as_ref(), &codes);
         if let (Some(entry), Some(codes)) = (&entry, candidate) {
@@ -154,6 +160,10 @@ impl SharePages {
             Some(Reached::Locked) => self.log.alarm(place, attempt.mark, Outcome::Locked),
             // Not even written down: strangers could make the log forget who really came.
             _ if entry.code_dead => {}
+            Some(Reached::NetworkWaits(wait)) if is_real => {
+                let until = self.clock.now().after(wait);
+                self.log.note(place, attempt.mark, Outcome::NetworkWaits { until, codes: entry.codes });
+            }
             _ => self.log.note(place, attempt.mark, Outcome::WrongCode),
         }
         Ok(())
@@ -177,7 +187,9 @@ impl SharePages {
         let fits = |entry: &share_entry::Entry| {
             !entry.needs_code && entry.most_views.is_none() && entry.state(self.clock.now()) == State::Open
         };
-        if !policy.without_code || !entry.as_ref().is_some_and(fits) {
+        let Some(entry) = entry.filter(fits) else { return Ok(Entrance::Refused) };
+        if is_closed(&entry, &policy) {
+            self.log.note(place, &mark, Outcome::ByPolicy);
             return Ok(Entrance::Refused);
         }
         match self.public_share(place, None).await? {

@@ -24,7 +24,7 @@ use crate::gateway::domain::share::{Opened, Spot};
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::ledger::{Grants, Guard, Ledger, Terms};
-use crate::platform::clock::Clock;
+use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
 
@@ -81,6 +81,8 @@ pub(in crate::gateway) struct Visit {
     pub(in crate::gateway) entry: Entry,
     /// Nothing that proves a finding is shown, nor the report, which may.
     pub(in crate::gateway) hides_evidence: bool,
+    /// When the grant runs out.
+    pub(in crate::gateway) until: Timestamp,
     code: Option<Secret>,
 }
 
@@ -115,7 +117,8 @@ impl SharePages {
             return Ok(None);
         };
         let hides_evidence = entry.hides_evidence || !policy.evidence;
-        Ok(Some(Visit { place, entry, hides_evidence, code: inside.code }))
+        let until = self.clock.now().after(self.grants.left(&place.tenant, handle).await?);
+        Ok(Some(Visit { place, entry, hides_evidence, until, code: inside.code }))
     }
 
     /// Ends a visit.

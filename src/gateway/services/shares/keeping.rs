@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::making::{NewLink, Outcome, said_no};
-use super::{Days, Seen, Shares, WantedCode, code, days, end_of};
+use super::{Days, Seen, Shares, WantedCode, as_typed, code, days, end_of};
 use crate::contract::ids::ShareId;
 use crate::contract::shares::UpdateShare;
 use crate::gateway::domain::route_table::Subject;
@@ -14,6 +14,7 @@ use crate::gateway::ledger::Ledger;
 use crate::gateway::services::Actor;
 use crate::gateway::services::error::Error;
 use crate::gateway::store::Key;
+use crate::platform::clock::Timestamp;
 
 /// A change that takes longer than this is given up on.
 const CHANGE_TAKES: Duration = Duration::from_mins(2);
@@ -30,6 +31,7 @@ pub(in crate::gateway) struct OneShare {
     pub(in crate::gateway) days: Days,
     /// Makes the form for a new code work once.
     pub(in crate::gateway) once: String,
+    pub(in crate::gateway) now: Timestamp,
 }
 
 /// Whether the scanning service has it.
@@ -55,6 +57,7 @@ impl Shares {
             policy,
             days: days(self.clock.now(), &policy),
             once: Self::form()?,
+            now: self.clock.now(),
         })
     }
 
@@ -137,7 +140,8 @@ impl Shares {
             return Ok(Outcome::AlreadyMade);
         };
         self.note(actor, "new_code", mark);
-        let link = NewLink { id: entry.id, code: Some(code), ends: entry.ends, views: entry.most_views, mark: mark.clone() };
+        let (typed, views, mark) = (as_typed(wanted, Some(&code)), entry.left(), mark.clone());
+        let link = NewLink { id: entry.id, code: Some(code), typed, ends: entry.ends, views, mark };
         Ok(Outcome::New(link))
     }
 

@@ -11,6 +11,7 @@ use crate::contract::limits::MAX_PAGE_SIZE;
 use crate::contract::tasks::Search;
 use crate::gateway::domain::page::Listing;
 use crate::gateway::domain::share::ShareRow;
+use crate::gateway::domain::share_breach::is_closed;
 use crate::gateway::domain::share_entry::{Entry, Mark, State};
 use crate::gateway::domain::share_filter::{ShareFilter, Shown};
 use crate::gateway::ledger::Locks;
@@ -29,7 +30,7 @@ pub(in crate::gateway) struct Seen {
     pub(in crate::gateway) mark: Mark,
     pub(in crate::gateway) entry: Entry,
     pub(in crate::gateway) standing: Standing,
-    /// Wrong codes in the life of the present code.
+    /// Wrong codes in the life of the present code; of a share that is over, until its end.
     pub(in crate::gateway) wrong: u64,
     /// Made by whoever looks.
     pub(in crate::gateway) is_own: bool,
@@ -43,6 +44,8 @@ pub(in crate::gateway) enum Standing {
     Is(State),
     /// Open, but everybody waits so long.
     Locked(Duration),
+    /// Open, but the company's policy keeps its door closed.
+    ByPolicy,
 }
 
 /// One page of the list.
@@ -54,11 +57,13 @@ pub(in crate::gateway) type Elsewhere = Listed<(Mark, ShareRow)>;
 impl Shares {
     /// One page of the shares of the tenant, newest first.
     pub(in crate::gateway) async fn list(&self, actor: &Actor, filter: &ShareFilter) -> Result<ShareList, Error> {
-        let now = self.clock.now();
+        let (now, policy) = (self.clock.now(), self.policies.of(&actor.principal.tenant).await?);
         let mut all = self.ledger.all(&actor.principal.tenant).await?;
         all.retain(|(_, entry)| {
             let own = !filter.own || is_own(actor, entry);
-            own && filter.shown.is_none_or(|shown| shown.fits(entry.state(now)))
+            let state = entry.state(now);
+            let by_policy = state == State::Open && is_closed(entry, &policy);
+            own && filter.shown.is_none_or(|shown| if by_policy { shown == Shown::ByPolicy } else { shown.fits(state) })
         });
         let page = filter.page.saturating_sub(1);
         if filter.shown == Some(Shown::Locked) {
@@ -78,9 +83,12 @@ impl Shares {
     pub(super) async fn look_at(&self, actor: &Actor, mark: Mark, entry: Entry) -> Result<Seen, Error> {
         let state = entry.state(self.clock.now());
         let (mut standing, mut wrong) = (Standing::Is(state), 0);
-        if entry.needs_code && matches!(state, State::Open | State::CodeDead) {
-            let Locks { locked_for, wrong: counted } =
-                self.ledger.guard().locks(&actor.principal.tenant, &mark, entry.codes).await?;
+        let tenant = &actor.principal.tenant;
+        if state == State::Open && is_closed(&entry, &self.policies.of(tenant).await?) {
+            standing = Standing::ByPolicy;
+        }
+        if entry.needs_code {
+            let Locks { locked_for, wrong: counted } = self.ledger.guard().locks(tenant, &mark, entry.codes).await?;
             wrong = counted;
             if let (State::Open, Some(wait)) = (state, locked_for) {
                 standing = Standing::Locked(wait);

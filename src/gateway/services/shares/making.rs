@@ -1,6 +1,6 @@
 //! A new share: what the form needs to know, and making it.
 
-use super::{Days, Shares, code, days, end_of};
+use super::{Days, Shares, as_typed, code, days, end_of};
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::reports::ReportLanguage;
 use crate::contract::shares::{CreateShare, ShareType};
@@ -15,6 +15,7 @@ use crate::gateway::services::Actor;
 use crate::gateway::services::error::{Error, Kind};
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
+use crate::platform::secret::Secret;
 
 /// Findings that are asked for at once.
 const AT_ONCE: usize = 8;
@@ -39,8 +40,8 @@ pub(in crate::gateway) struct Offer {
 /// What somebody wants to share.
 pub(in crate::gateway) struct NewShare {
     pub(in crate::gateway) task: TaskId,
-    /// None: all findings and the report.
-    pub(in crate::gateway) findings: Vec<VulId>,
+    /// None in it: all findings and the report. `None`: nothing was chosen.
+    pub(in crate::gateway) findings: Option<Vec<VulId>>,
     pub(in crate::gateway) code: WantedCode,
     /// `YYYY-MM-DD` in UTC; the share ends with that day.
     pub(in crate::gateway) last_day: String,
@@ -61,6 +62,24 @@ pub(in crate::gateway) enum WantedCode {
     None,
 }
 
+/// A field of the form of a new share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Field {
+    What,
+    Code,
+    OwnCode,
+    LastDay,
+    Views,
+    Note,
+}
+
+/// Why nothing was shared: words for whoever filled in the form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::gateway) struct Problem {
+    pub(in crate::gateway) field: Field,
+    pub(in crate::gateway) words: String,
+}
+
 /// Outcome of making a share.
 pub(in crate::gateway) enum Outcome {
     New(NewLink),
@@ -72,13 +91,17 @@ pub(in crate::gateway) enum Outcome {
 pub(in crate::gateway) struct NewLink {
     pub(in crate::gateway) id: ShareId,
     pub(in crate::gateway) code: Option<Code>,
+    /// The code as its owner typed it, where it can be known again by that.
+    pub(in crate::gateway) typed: Option<Secret>,
     pub(in crate::gateway) ends: Option<Timestamp>,
+    /// That are left.
     pub(in crate::gateway) views: Option<u32>,
     pub(in crate::gateway) mark: Mark,
 }
 
 /// What was understood of [`NewShare`].
 struct Understood {
+    findings: Vec<VulId>,
     code: Option<Code>,
     ends: Timestamp,
     views: Option<u32>,
@@ -128,33 +151,52 @@ impl Shares {
         Ok(rows)
     }
 
-    /// Makes a share, at most one for each form.
-    pub(in crate::gateway) async fn create(&self, actor: &Actor, wanted: &NewShare) -> Result<Outcome, Error> {
+    /// Makes a share, at most one for each form. Where something is wrong with the form, everything that is.
+    pub(in crate::gateway) async fn create(
+        &self,
+        actor: &Actor,
+        wanted: &NewShare,
+    ) -> Result<Result<Outcome, Vec<Problem>>, Error> {
         let policy = self.policies.of(&actor.principal.tenant).await?;
-        let understood = self.understood(wanted, &policy)?;
+        let understood = match self.understood(wanted, &policy)? {
+            Ok(understood) => understood,
+            Err(problems) => return Ok(Err(problems)),
+        };
         let made = self.once(actor, &wanted.once, self.make(actor, wanted, &understood, &policy)).await?;
-        let Some(entry) = made else { return Ok(Outcome::AlreadyMade) };
+        let Some(entry) = made else { return Ok(Ok(Outcome::AlreadyMade)) };
         let mark = Mark::of(&actor.principal.tenant, &entry.id);
         self.note(actor, "made", &mark);
-        let Understood { code, .. } = understood;
-        Ok(Outcome::New(NewLink { id: entry.id, code, ends: entry.ends, views: entry.most_views, mark }))
+        let typed = as_typed(&wanted.code, understood.code.as_ref());
+        let (code, views) = (understood.code, entry.left());
+        Ok(Ok(Outcome::New(NewLink { id: entry.id, code, typed, ends: entry.ends, views, mark })))
     }
 
-    fn understood(&self, wanted: &NewShare, policy: &SharePolicy) -> Result<Understood, Error> {
-        self.bounded(&wanted.findings)?;
-        let ends = end_of(&wanted.last_day, self.clock.now(), policy.most_days)?;
-        let code = code(&wanted.code, policy)?;
-        let views = self.views(&wanted.views, policy)?;
-        if code.is_none() && views.is_some() {
+    fn understood(&self, wanted: &NewShare, policy: &SharePolicy) -> Result<Result<Understood, Vec<Problem>>, Error> {
+        let mut problems = Problems::default();
+        let nothing = || Error::Invalid("Choose what to share.".to_owned());
+        let findings = wanted.findings.clone().ok_or_else(nothing);
+        let findings = findings.and_then(|findings| self.bounded(&findings).map(|()| findings));
+        let findings = problems.unless(Field::What, findings)?;
+        let own = matches!(wanted.code, WantedCode::Chosen(_));
+        let code = problems.unless(if own { Field::OwnCode } else { Field::Code }, code(&wanted.code, policy))?;
+        let ends = problems.unless(Field::LastDay, end_of(&wanted.last_day, self.clock.now(), policy.most_days))?;
+        let views = problems.unless(Field::Views, self.views(&wanted.views, policy))?;
+        if matches!(wanted.code, WantedCode::None) && views.flatten().is_some() {
             let words = "Without a code nothing tells a person from a program that follows links, so views cannot be counted. Take \
 a code, or leave the number of views empty.";
-            return Err(Error::Invalid(words.to_owned()));
+            problems.0.push(Problem { field: Field::Views, words: words.to_owned() });
         }
         let longest = self.settings.note_characters;
         if wanted.note.raw().chars().count() > longest {
-            return Err(Error::Invalid(format!("A note has at most {longest} characters.")));
+            let words = format!("A note has at most {longest} characters.");
+            problems.0.push(Problem { field: Field::Note, words });
         }
-        Ok(Understood { code, ends, views })
+        Ok(match (findings, code, ends, views) {
+            (Some(findings), Some(code), Some(ends), Some(views)) if problems.0.is_empty() => {
+                Ok(Understood { findings, code, ends, views })
+            }
+            _ => Err(problems.0),
+        })
     }
 
     pub(super) fn bounded(&self, findings: &[VulId]) -> Result<(), Error> {
@@ -189,8 +231,8 @@ a code, or leave the number of views empty.";
         let share = CreateShare {
             share_id: id,
             task_id: wanted.task.clone(),
-            share_type: if wanted.findings.is_empty() { ShareType::Report } else { ShareType::Vul },
-            vul_ids: wanted.findings.clone(),
+            share_type: if understood.findings.is_empty() { ShareType::Report } else { ShareType::Vul },
+            vul_ids: understood.findings.clone(),
             extraction_code: understood.code.as_ref().map(|code| code.secret().expose().to_owned()),
             expired_at: Some(understood.ends.rfc3339()),
         };
@@ -261,6 +303,24 @@ a code, or leave the number of views empty.";
             dropped: 0,
             kept_days: policy.kept_days,
         })
+    }
+}
+
+/// Everything that is wrong with a form, in the order of its fields.
+#[derive(Default)]
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// What came of a field, unless there is something wrong with it.
+    fn unless<T>(&mut self, field: Field, read: Result<T, Error>) -> Result<Option<T>, Error> {
+        match read {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::Invalid(words)) => {
+                self.0.push(Problem { field, words });
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use time::{Date, OffsetDateTime, Time};
 pub(in crate::gateway) use self::ending::{Ended, Endings, NotEnded, Sheet};
 pub(in crate::gateway) use self::keeping::{AtService, OneShare};
 pub(in crate::gateway) use self::listing::{Elsewhere, PAGE_SIZE, Seen, ShareList, Standing};
-pub(in crate::gateway) use self::making::{NewLink, NewShare, Offer, Outcome, WantedCode};
+pub(in crate::gateway) use self::making::{Field, NewLink, NewShare, Offer, Outcome, Problem, WantedCode};
 pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms};
 use super::Actor;
 use super::credentials::Credentials;
@@ -33,6 +33,7 @@ use crate::gateway::store::{Key, Store};
 use crate::gateway::vault::ServerKeys;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::random;
+use crate::platform::secret::Secret;
 
 /// A form is remembered as used for this long; an older one makes a new share.
 const FORM_KEPT: Duration = Duration::from_hours(24);
@@ -130,6 +131,18 @@ fn code(wanted: &WantedCode, policy: &SharePolicy) -> Result<Option<Code>, Error
             Ok(Some(Code::from_random(bits)))
         }
     }
+}
+
+/// A code that was chosen, as it was typed: people know it again by that. None where that is not the code alone, for instance where
+/// it came with a message around it, or in signs that do not look like what they are.
+fn as_typed(wanted: &WantedCode, code: Option<&Code>) -> Option<Secret> {
+    let (WantedCode::Chosen(typed), Some(code)) = (wanted, code) else { return None };
+    let shown: Vec<&str> = typed.split_whitespace().collect();
+    let shown = shown.join(" ");
+    let is_plain = shown.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ');
+    let bare = |counts: fn(char) -> bool| shown.chars().filter(|c| counts(*c)).flat_map(char::to_uppercase).collect::<String>();
+    let is_it = [bare(|c| c != ' ' && c != '-'), bare(char::is_alphanumeric)].iter().any(|bare| code.secret().matches(bare));
+    (is_plain && is_it).then(|| Secret::new(shown))
 }
 
 fn days(now: Timestamp, policy: &SharePolicy) -> Days {

@@ -75,7 +75,7 @@ impl FromRequest for ShareVisitor {
         Box::pin(async move {
             let AtDoor { place, handle } = door?;
             let services = services.ok_or_else(|| WebError::internal("the services are not there"))?;
-            let closed = urls::door(&place.spot);
+            let closed = urls::door_again(&place.spot);
             let visit = match handle {
                 Some(handle) => services.share_pages.visit(place, &handle).await?,
                 None => None,

@@ -14,7 +14,7 @@ use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Form, Path, SignedIn};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
-use crate::gateway::web::views::new_share::{Choices, NewPage};
+use crate::gateway::web::views::new_share::{Choices, NewPage, Refusal};
 use crate::gateway::web::views::share_made::{AlreadyMade, Created};
 use crate::gateway::web::views::share_preview;
 use crate::platform::hostile::Hostile;
@@ -86,12 +86,12 @@ impl Filled {
         Self::read(form_urlencoded::parse(request.query_string().as_bytes()).into_owned())
     }
 
-    /// Those that are to be shared; none for everything. `Err` where nothing was chosen.
-    fn chosen(&self) -> Result<Vec<VulId>, Error> {
+    /// Those that are to be shared; none in it for everything. `None` where nothing was chosen.
+    fn chosen(&self) -> Option<Vec<VulId>> {
         match self.choices.what.as_str() {
-            "report" => Ok(Vec::new()),
-            "findings" if !self.findings.is_empty() => Ok(self.findings.clone()),
-            _ => Err(Error::Invalid("Choose what to share.".to_owned())),
+            "report" => Some(Vec::new()),
+            "findings" if !self.findings.is_empty() => Some(self.findings.clone()),
+            _ => None,
         }
     }
 
@@ -109,10 +109,10 @@ impl Filled {
         Hostile::new(self.choices.note.replace("\r\n", "\n"))
     }
 
-    fn wanted(&self) -> Result<NewShare, Error> {
-        Ok(NewShare {
+    fn wanted(&self) -> NewShare {
+        NewShare {
             task: self.task.clone(),
-            findings: self.chosen()?,
+            findings: self.chosen(),
             code: match self.choices.code.as_str() {
                 "none" => WantedCode::None,
                 "own" => WantedCode::Chosen(self.own_code.clone()),
@@ -124,7 +124,7 @@ impl Filled {
             note: self.note(),
             language: self.choices.language,
             once: self.once.clone(),
-        })
+        }
     }
 }
 
@@ -138,7 +138,7 @@ pub(in crate::gateway) async fn show(
     let offer = services.shares.offer(&actor, &filled.task, &filled.findings).await?;
     let choices = Choices::usual(&offer);
     let problem = if filled.chooses && filled.findings.is_empty() { NONE_CHOSEN } else { "" };
-    page.show(&NewPage::new(&page, &offer, choices, problem.to_owned()))
+    page.show(&NewPage::new(&page, &offer, choices, Refusal::because(problem)))
 }
 
 /// The answer to the form itself shows link and code: nothing keeps them, and loading it again makes no second share.
@@ -149,22 +149,25 @@ pub(in crate::gateway) async fn create(
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<HttpResponse, WebError> {
     let filled = Filled::read(fields)?;
-    let made = async {
-        let wanted = filled.wanted()?;
-        Ok((services.shares.create(&actor, &wanted).await?, wanted))
-    };
-    match made.await {
-        Ok((Outcome::New(link), _)) => page.show(&Created::new(&page, &link)),
-        Ok((Outcome::AlreadyMade, wanted)) => page.show(&AlreadyMade::new(&page, &wanted.task, &wanted.findings)),
-        Err(Error::Invalid(words)) => again(&page, &services, &actor, filled, words).await,
+    match services.shares.create(&actor, &filled.wanted()).await {
+        Ok(Ok(Outcome::New(link))) => page.show(&Created::new(&page, &link)),
+        Ok(Ok(Outcome::AlreadyMade)) => page.show(&AlreadyMade::new(&page, &filled.task, &filled.chosen().unwrap_or_default())),
+        Ok(Err(problems)) => again(&page, &services, &actor, filled, Refusal::of(problems)).await,
+        Err(Error::Invalid(words)) => again(&page, &services, &actor, filled, Refusal::because(&words)).await,
         Err(error) => Err(error.into()),
     }
 }
 
 /// The form once more with what is to be changed; a chosen code is not sent back.
-async fn again(page: &Page, services: &Services, actor: &Actor, filled: Filled, words: String) -> Result<HttpResponse, WebError> {
+async fn again(
+    page: &Page,
+    services: &Services,
+    actor: &Actor,
+    filled: Filled,
+    refusal: Refusal,
+) -> Result<HttpResponse, WebError> {
     let offer: Offer = services.shares.offer(actor, &filled.task, &filled.findings).await?;
-    page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &NewPage::new(page, &offer, filled.choices, words))
+    page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &NewPage::new(page, &offer, filled.choices, refusal))
 }
 
 /// What recipients would see, from an address: nothing that is typed into the form stands in one.

@@ -1,9 +1,9 @@
 //! What people without an account see: the doors of a share and what is behind them. A door is the same for every id.
 
-use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use serde::Deserialize;
 
 use crate::contract::ids::VulId;
@@ -27,8 +27,9 @@ const SOON: u64 = 10;
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// The door. Asks nobody anything.
-pub(in crate::gateway) async fn door(page: Page, door: AtDoor) -> Result<HttpResponse, WebError> {
-    page.show(&Door::new(&page, door.place.spot.doorway, DoorWords::Welcome))
+pub(in crate::gateway) async fn door(page: Page, door: AtDoor, request: HttpRequest) -> Result<HttpResponse, WebError> {
+    let words = if request.query_string() == urls::AGAIN { DoorWords::Again } else { DoorWords::Welcome };
+    page.show(&Door::new(&page, door.place.spot.doorway, words))
 }
 
 /// The methods of a door, again of any.
@@ -187,7 +188,7 @@ pub(in crate::gateway) async fn close(page: Page, door: AtDoor, services: Data<S
     if let Some(handle) = &door.handle {
         services.share_pages.close(&door.place, handle).await?;
     }
-    let mut answer = page.show(&Closed::done(&page))?;
+    let mut answer = page.show(&Closed::done(&page, door.place.spot.doorway))?;
     answer.headers_mut().insert(CLEAR_SITE_DATA, actix_web::http::header::HeaderValue::from_static(CLEARED));
     let spent = grant_cookie(&page.site, &door.place.spot, None, std::time::Duration::ZERO);
     answer.add_cookie(&spent).map_err(|error| WebError::internal(error.to_string()))?;

@@ -135,8 +135,12 @@ pub(in crate::gateway) async fn ask_end_several(
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let pairs = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
-    let seen = services.shares.endable(&actor, &marks(pairs)?).await?;
+    let pairs: Vec<_> = form_urlencoded::parse(request.query_string().as_bytes()).into_owned().collect();
+    let marks = marks(&pairs)?;
+    if marks.is_empty() {
+        return Ok(page.go_with_news(&list_before(&pairs), Flash::NoShareChosen));
+    }
+    let seen = services.shares.endable(&actor, &marks).await?;
     page.show(&AskEnd::new(&page, &seen))
 }
 
@@ -147,15 +151,29 @@ pub(in crate::gateway) async fn end_several(
     services: Data<Services>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<HttpResponse, WebError> {
-    let sheet = services.shares.end_several(&actor, &marks(fields)?).await?;
+    let marks = marks(&fields)?;
+    if marks.is_empty() {
+        return Ok(page.go_with_news(&list_before(&fields), Flash::NoShareChosen));
+    }
+    let sheet = services.shares.end_several(&actor, &marks).await?;
     page.show(&SheetPage::new(&page, &sheet))
 }
 
+/// The list a form was on, as it says itself: that of the shares, or that of all of them.
+fn list_before(fields: &[(String, String)]) -> String {
+    let of_all = fields.iter().any(|(name, value)| name == "from" && value == "all");
+    let (list, kept) =
+        if of_all { (urls::ALL_SHARES, ["show", "maker", "page"]) } else { (urls::SHARES, ["state", "own", "page"]) };
+    let fields = fields.iter().filter(|(name, value)| kept.contains(&name.as_str()) && !value.is_empty());
+    let query: Vec<String> = fields.map(|(name, value)| urls::pair(name, value)).collect();
+    urls::with_query(list.to_owned(), &query.join("&"))
+}
+
 /// The shares that are named, each once.
-fn marks(fields: Vec<(String, String)>) -> Result<Vec<Mark>, WebError> {
+fn marks(fields: &[(String, String)]) -> Result<Vec<Mark>, WebError> {
     let mut marks = Vec::new();
-    for (_, value) in fields.into_iter().filter(|(name, _)| name == "share") {
-        let mark = marked(&value)?;
+    for (_, value) in fields.iter().filter(|(name, _)| name == "share") {
+        let mark = marked(value)?;
         if !marks.contains(&mark) {
             marks.push(mark);
         }

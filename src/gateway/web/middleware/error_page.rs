@@ -87,6 +87,9 @@ fn needs_words<B>(answer: &ServiceResponse<B>) -> bool {
 
 fn render(request: &HttpRequest, failure: &WebError) -> HttpResponse {
     let navigates = wants_page(request);
+    if let Some(page) = page_of_form(request, failure).filter(|_| navigates) {
+        return see_other(page.as_str());
+    }
     let redirects = navigates && !failure.explains && (is_readable(request) || is_public(request));
     if let Some(address) = sign_in(request, failure).filter(|_| redirects) {
         return see_other(&address);
@@ -140,12 +143,28 @@ fn form_page(request: &HttpRequest, origin: &str) -> Option<String> {
     (path.starts_with('/') && !path.starts_with("//")).then(|| path.to_owned())
 }
 
+/// The answer to a form has the form's address. Who loads it again, or comes back by a bookmark, is led to the page that the form
+/// belongs to: the nearest at or above that address. Where only the first page is, nothing is known of what was meant.
+fn page_of_form(request: &HttpRequest, failure: &WebError) -> Option<ReturnTo> {
+    if failure.status != StatusCode::METHOD_NOT_ALLOWED || !is_readable(request) {
+        return None;
+    }
+    let path = request.path();
+    let told = urls::PAGES_ELSEWHERE.iter().find(|(form, _)| *form == path).map(|(_, page)| *page);
+    let mut pages = told.into_iter().chain(at_or_above(path)).filter_map(ReturnTo::parse);
+    let page = pages.find(|page| page.allowed(urls::RETURN_TARGETS) || page.allowed(&urls::DOORS))?;
+    (page.as_str() != path && page.as_str() != urls::HOME).then_some(page)
+}
+
+fn at_or_above(path: &str) -> impl Iterator<Item = &str> {
+    successors(Some(path), |path| path.rsplit_once('/').map(|(above, _)| above))
+}
+
 /// Where a sign-in leads after a form: the page it was on; where the browser does not say, or a sign-in does not return there,
 /// the nearest one at or above the address the form was sent to.
 fn page_before(request: &HttpRequest) -> ReturnTo {
     let told = form_page(request, &Context::of(request).origin);
-    let above = successors(Some(request.path()), |path| path.rsplit_once('/').map(|(above, _)| above));
-    let mut pages = told.as_deref().into_iter().chain(above).filter_map(ReturnTo::parse);
+    let mut pages = told.as_deref().into_iter().chain(at_or_above(request.path())).filter_map(ReturnTo::parse);
     pages.find(|page| page.allowed(urls::RETURN_TARGETS)).unwrap_or_else(ReturnTo::home)
 }
 

@@ -44,6 +44,7 @@ fn a_chain_is_an_ordered_list_first_and_a_drawing_second() {
         "A signed-in user",
         "Upgrade it",
         "href=\"/tasks/t0/findings/v1\">Flaw one</a>",
+        "href=\"/shares/new?task=t0&#38;vul=v1\">Share this chain</a>",
         "role=\"img\" aria-labelledby=\"drawing-title drawing-words\"",
         "1. Entry point: POST /orders/{id}",
         "Step1.run</text>",

@@ -21,5 +21,6 @@ mod scan_service;
 mod scans;
 mod share_page;
 mod share_pdf;
+mod share_standing;
 mod shares;
 mod step_up;

@@ -94,7 +94,7 @@ async fn a_report_comes_with_the_key_of_the_company_and_only_for_report_shares()
     bench.share("single", "VUL", None).await;
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
-    assert_eq!(browser.get(&portal, "/o/whole/view/report?type=pdf").await.header("location"), "/o/whole");
+    assert_eq!(browser.get(&portal, "/o/whole/view/report?type=pdf").await.header("location"), "/o/whole?again");
     assert_eq!(browser.post(&portal, "/o/whole", OPEN).await.status, 303);
     assert_eq!(browser.post(&portal, "/o/single", OPEN).await.status, 303);
     let without = browser.get(&portal, "/o/whole/view/report?type=html").await;
@@ -133,9 +133,9 @@ async fn a_grant_is_for_its_share_and_tenant_and_ends_when_asked() {
     let mut copied = browser.cookies[0].clone();
     copied.set_path("/");
     let mut other = Browser { cookies: vec![copied.clone()], ..Browser::new("acme.example") };
-    assert_eq!(other.get(&portal, "/s/two/view").await.header("location"), "/s/two");
+    assert_eq!(other.get(&portal, "/s/two/view").await.header("location"), "/s/two?again");
     let mut foreign = Browser { cookies: vec![copied], ..Browser::new("globex.example") };
-    assert_eq!(foreign.get(&portal, "/s/one/view").await.header("location"), "/s/one");
+    assert_eq!(foreign.get(&portal, "/s/one/view").await.header("location"), "/s/one?again");
 
     assert_eq!(browser.get(&portal, "/s/one/view").await.status, 200);
     let mut kept = Browser { cookies: browser.cookies.clone(), ..Browser::new("acme.example") };
@@ -315,7 +315,7 @@ async fn chains_of_a_share_are_open_to_whoever_holds_its_grant_and_lead_only_to_
     bench.share("codeless", "REPORT", None).await;
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
-    assert_eq!(browser.get(&portal, "/s/real/view/chains/c1").await.header("location"), "/s/real");
+    assert_eq!(browser.get(&portal, "/s/real/view/chains/c1").await.header("location"), "/s/real?again");
     browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
     let view = browser.get(&portal, "/s/real/view").await;
     view.is_clean();
@@ -410,7 +410,7 @@ async fn of_fifty_who_send_the_right_code_at_once_one_gets_the_last_view_and_rea
     let entry = bench.entry("once").await;
     assert_eq!((entry.views, entry.state(bench.clock.now())), (1, State::UsedUp));
     bench.clock.advance(Duration::from_mins(31));
-    assert_eq!(winner.get(&portal, "/s/once/view").await.header("location"), "/s/once");
+    assert_eq!(winner.get(&portal, "/s/once/view").await.header("location"), "/s/once?again");
 }
 
 #[actix_web::test]
@@ -459,7 +459,7 @@ async fn everything_that_changes_a_share_ends_what_was_granted_before_at_once() 
         bench.change("real", change).await;
         for path in ["/s/real/view", "/s/real/view/findings/v1", "/s/real/view/chains/c1", "/s/real/view/report"] {
             let sent_out = browser.get(&portal, path).await;
-            assert_eq!((sent_out.status.as_u16(), sent_out.header("location").as_str()), (303, "/s/real"), "{path}");
+            assert_eq!((sent_out.status.as_u16(), sent_out.header("location").as_str()), (303, "/s/real?again"), "{path}");
         }
     }
 }

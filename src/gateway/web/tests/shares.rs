@@ -155,11 +155,26 @@ async fn a_form_that_cannot_be_used_comes_back_with_words_and_what_was_typed_and
         let typed = |name| form.iter().find(|(field, _)| *field == name).unwrap().1.clone();
         assert!(answer.body.contains(&format!("name=\"views\" value=\"{}\"", typed("views"))), "{}", answer.body);
     }
+    // Everything at once, each linked to its field and marked there; a code is not put back, and that is said.
+    let several = [("code", "own"), ("own_code", "short"), ("views", "0"), ("last_day", "2026-11-27"), ("note", &long)];
+    let form_of_several = form(&portal, &mut alice, "", &several).await;
+    let told = post(&portal, &mut alice, "/shares", &form_of_several).await;
+    for link in ["#own", "#views", "#last-day", "#note"] {
+        assert_eq!(told.body.matches(&format!("<a href=\"{link}\">")).count(), 1, "{link} in {}", told.body);
+    }
+    assert_eq!(told.body.matches("aria-invalid=\"true\"").count(), 4, "{}", told.body);
+    assert!(told.body.contains("never put back into a page") && told.body.contains(&long), "{}", told.body);
+    let fine = form(&portal, &mut alice, "", &[("code", "own"), ("own_code", "green-whale 8"), ("views", "0")]).await;
+    let told = post(&portal, &mut alice, "/shares", &fine).await;
+    assert!(told.body.contains("<a href=\"#own\">") && !told.body.contains("green-whale"), "{}", told.body);
     let mut form = form(&portal, &mut alice, "", &[("code", "own"), ("own_code", "blue-whale 7")]).await;
     bench.fake.lock().unwrap().broken = Some(500);
     assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 502);
     bench.fake.lock().unwrap().broken = None;
-    assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 200);
+    let made = post(&portal, &mut alice, "/shares", &form).await;
+    assert_eq!(made.status, 200);
+    // Its owner knows it again; in the message it is one word, so that all of it can be pasted.
+    assert!(made.body.contains(">blue-whale 7<") && made.body.contains("Code: blue-whale-7"), "{}", made.body);
     assert_eq!(bench.fake.lock().unwrap().shares["made-share-1"].code.as_deref(), Some("BLUEWHALE7"));
     form[0].1 = "forged".to_owned();
     assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 403);
@@ -410,9 +425,7 @@ async fn several_are_ended_at_once_and_each_is_told_of() {
     assert_eq!(bench.fake.lock().unwrap().shares.len(), 1);
     let again = alice.post(&portal, "/shares/end", &form).await;
     assert!(again.body.contains("0 shares ended; 4 not."), "{}", again.body);
-    for nothing in ["/shares/end", "/shares/end?share=x"] {
-        assert_eq!(alice.get(&portal, nothing).await.status.as_u16() / 100, 4, "{nothing}");
-    }
+    assert_eq!(alice.get(&portal, "/shares/end?share=x").await.status, 404);
 }
 
 #[actix_web::test]
@@ -559,4 +572,24 @@ async fn the_bounds_of_shares_are_those_of_the_settings() {
     let told = alice.post(&portal, "/shares/end", &both).await;
     assert!(told.status == 400 && told.body.contains("At most 1 shares"), "{} {}", told.status, told.body);
     assert_eq!(alice.post(&portal, "/shares/end", &both[..2]).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_new_code_tells_the_views_that_are_left_and_shows_an_own_one_as_it_was_typed() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[("views", "3")]).await;
+    bench.change("made-share-1", |entry| entry.views = 1).await;
+    let renew = format!("/shares/{}/code", mark("made-share-1").as_str());
+    let form = [("csrf", csrf.as_str()), ("code", "own"), ("own_code", " Correct  horse"), ("once", "0123456789abcdef")];
+    let told = alice.post(&portal, &renew, &form).await;
+    told.is_clean();
+    assert!(told.body.contains("It opens 2 times.") && !told.body.contains("3 times"), "{}", told.body);
+    assert!(told.body.contains(">Correct horse<") && told.body.contains("Code: Correct-horse\n"), "{}", told.body);
+    let pasted = [("code", "Link: https://acme.example/s/made-share-1 Code: Correct-horse")];
+    assert_eq!(Browser::new("acme.example").post(&portal, "/s/made-share-1", &pasted).await.status, 303);
+    // Of what came inside a message only the code is shown.
+    let form = [("csrf", csrf.as_str()), ("code", "own"), ("own_code", "Code: blue-whale-7"), ("once", "fedcba9876543210")];
+    assert!(alice.post(&portal, &renew, &form).await.body.contains(">BLUE-WHAL-E7<"));
 }

@@ -5,10 +5,9 @@ use askama::Template;
 use super::admin::Tabs;
 use super::layout::Chrome;
 use super::pager::{Extent, Pager};
+use super::shares::{badge, views, what};
 use super::words::{Badge, When, count};
-use crate::contract::shares::ShareType;
 use crate::gateway::domain::share_breach::Breach;
-use crate::gateway::domain::share_entry::State;
 use crate::gateway::services::all_shares::{Filter, Found, Listed, Maker, PAGE_SIZE};
 use crate::gateway::web::urls;
 
@@ -21,6 +20,14 @@ pub(in crate::gateway) struct List {
     makers: Vec<MakerView>,
     choices: Vec<Choice>,
     is_filtered: bool,
+    /// Those alone are shown that do not fit, so all of them are chosen already.
+    is_breaching: bool,
+    /// Whether any row can be chosen.
+    can_end: bool,
+    /// Carried by the form, so that one comes back here.
+    show: &'static str,
+    maker: String,
+    page: u32,
     breaching: u64,
     breaches: String,
     pager: Pager,
@@ -29,6 +36,9 @@ pub(in crate::gateway) struct List {
 
 struct Row {
     short: String,
+    page: String,
+    /// For the box that chooses it; none where ending it does nothing.
+    mark: Option<String>,
     project: String,
     what: String,
     maker: String,
@@ -63,10 +73,16 @@ impl List {
         let query = query(filter);
         let extent = Extent { total: found.total, complete: true, page, size: PAGE_SIZE };
         let everything = !filter.breaching && !filter.living;
+        let rows: Vec<Row> = found.shares.iter().map(Row::of).collect();
         Self {
             chrome,
             tabs: Tabs::at(urls::ALL_SHARES),
-            rows: found.shares.iter().map(Row::of).collect(),
+            can_end: rows.iter().any(|row| row.mark.is_some()),
+            rows,
+            is_breaching: filter.breaching,
+            show: show(filter),
+            maker: filter.maker.clone().unwrap_or_default(),
+            page,
             makers: found.makers.iter().map(|maker| MakerView::of(maker, filter)).collect(),
             choices: vec![
                 Choice { name: "all", word: "Every share", is_chosen: everything },
@@ -82,12 +98,18 @@ impl List {
     }
 }
 
-fn query(filter: &Filter) -> String {
-    let show = match (filter.breaching, filter.living) {
-        (true, _) => "show=breaches".to_owned(),
-        (false, true) => "show=living".to_owned(),
-        (false, false) => String::new(),
-    };
+/// The word of an address.
+const fn show(filter: &Filter) -> &'static str {
+    match (filter.breaching, filter.living) {
+        (true, _) => "breaches",
+        (false, true) => "living",
+        (false, false) => "",
+    }
+}
+
+/// The query of the address of such a list.
+pub(in crate::gateway) fn query(filter: &Filter) -> String {
+    let show = Some(show(filter)).filter(|word| !word.is_empty()).map(|word| urls::pair("show", word)).unwrap_or_default();
     let maker = filter.maker.as_ref().map(|maker| urls::pair("maker", maker)).unwrap_or_default();
     [show, maker].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("&")
 }
@@ -95,32 +117,19 @@ fn query(filter: &Filter) -> String {
 impl Row {
     fn of(listed: &Listed) -> Self {
         let entry = &listed.entry;
-        let (kind, word) = match (listed.state, listed.locked) {
-            (State::Open, true) => ("other", "Locked for now"),
-            (State::Open, false) => ("running", "Open"),
-            (State::CodeDead, _) => ("failed", "Code dead"),
-            (State::UsedUp, _) => ("created", "Used up"),
-            (State::Expired, _) => ("created", "Expired"),
-            (State::Ended, _) => ("created", "Ended"),
-        };
-        let views = match entry.most_views {
-            Some(most) => format!("{} of {most}", entry.views),
-            None => entry.views.to_string(),
-        };
         Self {
+            page: urls::share(&listed.mark),
+            mark: listed.is_endable().then(|| listed.mark.as_str().to_owned()),
             short: listed.mark.short().to_owned(),
             project: entry.project.short(80),
-            what: match entry.kind {
-                ShareType::Vul => count(entry.finding_count(), "finding", "findings"),
-                ShareType::Report => "Report".to_owned(),
-            },
+            what: what(entry),
             maker: entry.maker.name.short(60),
-            state: Badge { kind, word: word.to_owned() },
+            state: badge(listed.standing),
             breaches: listed.breaches.iter().map(|breach| words(*breach)).collect(),
             made: When::of(Some(entry.made)),
             ends: When::of(entry.ends),
             has_end: entry.ends.is_some(),
-            views,
+            views: views(entry),
             opened: entry.last_opened.map(|at| When::of(Some(at))),
         }
     }

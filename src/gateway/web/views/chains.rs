@@ -132,6 +132,8 @@ pub(in crate::gateway) struct ChainPage {
     short: String,
     title: String,
     body: ChainBody,
+    /// Where the findings it leads to are shared with it; none where it leads to none.
+    share: Option<String>,
     more: Vec<(String, String)>,
 }
 
@@ -146,7 +148,14 @@ impl ChainPage {
             short: project(task, 60),
             title: title(chain, 300),
             body: ChainBody::new(chain, &opened.findings, Audience::Members, |vul| Some(urls::finding(&task.id, vul))),
+            share: share(task, chain),
             more: more(&chain.raw, &SHOWN),
         }
     }
+}
+
+/// A share of the findings a chain leads to: it comes along with them.
+fn share(task: &Task, chain: &Chain) -> Option<String> {
+    let findings: Vec<_> = chain.leads_to().cloned().collect();
+    (!findings.is_empty()).then(|| urls::share_new(&task.id, &findings))
 }

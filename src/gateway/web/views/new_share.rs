@@ -8,7 +8,7 @@ use super::words::{Badge, SeverityView, count};
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::domain::extraction_code::SHORTEST;
 use crate::gateway::domain::finding::FindingRow;
-use crate::gateway::services::shares::Offer;
+use crate::gateway::services::shares::{Field, Offer, Problem};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 
@@ -40,12 +40,99 @@ impl Choices {
     }
 }
 
+/// Why the form comes back.
+#[derive(Default)]
+pub(in crate::gateway) struct Refusal {
+    /// What is about no field; empty when there is nothing of the kind.
+    general: String,
+    problems: Vec<Problem>,
+}
+
+impl Refusal {
+    /// About the form as a whole.
+    pub(in crate::gateway) fn because(words: &str) -> Self {
+        Self { general: words.to_owned(), problems: Vec::new() }
+    }
+
+    pub(in crate::gateway) const fn of(problems: Vec<Problem>) -> Self {
+        Self { general: String::new(), problems }
+    }
+
+    const fn is_none(&self) -> bool {
+        self.general.is_empty() && self.problems.is_empty()
+    }
+}
+
+/// The same on the page: all of it above the form, and each beside its field.
+struct Told {
+    general: String,
+    all: Vec<ToldProblem>,
+    what: String,
+    code: String,
+    own: String,
+    day: String,
+    views: String,
+    note: String,
+}
+
+struct ToldProblem {
+    href: &'static str,
+    label: &'static str,
+    words: String,
+}
+
+/// A code is a secret, and no secret is put back into a page: not even into the one it was typed on.
+const NOT_PUT_BACK: &str = "Type your own code once more: a code is never put back into a page.";
+
+impl Told {
+    fn new(refusal: Refusal, choices: &Choices) -> Self {
+        let mut problems = refusal.problems;
+        if !problems.is_empty() && choices.code == "own" {
+            match problems.iter_mut().find(|problem| problem.field == Field::OwnCode) {
+                Some(problem) => problem.words = format!("{} {NOT_PUT_BACK}", problem.words),
+                None => problems.push(Problem { field: Field::OwnCode, words: NOT_PUT_BACK.to_owned() }),
+            }
+        }
+        let of = |field| {
+            problems.iter().find(|problem| problem.field == field).map(|problem| problem.words.clone()).unwrap_or_default()
+        };
+        Self {
+            general: refusal.general,
+            what: of(Field::What),
+            code: of(Field::Code),
+            own: of(Field::OwnCode),
+            day: of(Field::LastDay),
+            views: of(Field::Views),
+            note: of(Field::Note),
+            all: problems.into_iter().map(ToldProblem::of).collect(),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.general.is_empty() && self.all.is_empty()
+    }
+}
+
+impl ToldProblem {
+    fn of(problem: Problem) -> Self {
+        let (href, label) = match problem.field {
+            Field::What => ("#what-report", "What will be visible"),
+            Field::Code => ("#code-made", "Extraction code"),
+            Field::OwnCode => ("#own", "Your own code"),
+            Field::LastDay => ("#last-day", "Last day"),
+            Field::Views => ("#views", "Views"),
+            Field::Note => ("#note", "Note"),
+        };
+        Self { href, label, words: problem.words }
+    }
+}
+
 /// A new share.
 #[derive(Template)]
 #[template(path = "shares/new.html")]
 pub(in crate::gateway) struct NewPage {
     chrome: Chrome,
-    problem: String,
+    told: Told,
     choices: Choices,
     task: String,
     task_href: String,
@@ -94,13 +181,13 @@ impl FindingChoice {
 }
 
 impl NewPage {
-    pub(in crate::gateway) fn new(page: &Page, offer: &Offer, choices: Choices, problem: String) -> Self {
+    pub(in crate::gateway) fn new(page: &Page, offer: &Offer, choices: Choices, refusal: Refusal) -> Self {
         let (task, policy) = (&offer.task, &offer.policy);
-        let chrome = page.chrome(if problem.is_empty() { "New share" } else { "Error: new share" }, "shares");
+        let chrome = page.chrome(if refusal.is_none() { "New share" } else { "Error: new share" }, "shares");
         Self {
             is_administrator: chrome.user.as_ref().is_some_and(|user| user.is_administrator),
             chrome,
-            problem,
+            told: Told::new(refusal, &choices),
             is_chinese: choices.language == ReportLanguage::Chinese,
             choices,
             task: urls::written(task.id.as_str()),

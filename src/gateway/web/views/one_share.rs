@@ -8,9 +8,9 @@ use super::words::{Badge, When, count};
 use crate::contract::reports::ReportLanguage;
 use crate::contract::shares::ShareType;
 use crate::gateway::domain::extraction_code::SHORTEST;
-use crate::gateway::domain::share_entry::{Access, Entry, Outcome, State};
+use crate::gateway::domain::share_entry::{Access, Outcome, State};
 use crate::gateway::domain::share_policy::SharePolicy;
-use crate::gateway::services::shares::{AtService, OneShare, Standing};
+use crate::gateway::services::shares::{AtService, OneShare, Seen, Standing};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 
@@ -35,7 +35,10 @@ pub(in crate::gateway) struct SharePage {
     ended: Option<(When, String)>,
     views: String,
     opened: Option<When>,
-    wrong: String,
+    /// Wrong codes; none where it has no code.
+    wrong: Option<String>,
+    /// Networks that wait, where others do not.
+    waiting: Vec<Waiting>,
     note: String,
     rules: Vec<Rule>,
     accesses: Vec<AccessView>,
@@ -43,6 +46,12 @@ pub(in crate::gateway) struct SharePage {
     changes: Option<Changes>,
     /// Ends it, or tells the service once more.
     end: Option<End>,
+}
+
+/// A network from which nobody gets in for now.
+struct Waiting {
+    network: String,
+    until: When,
 }
 
 /// What is enforced, and by whom.
@@ -100,13 +109,14 @@ impl SharePage {
             made: When::of(Some(entry.made)),
             made_by: entry.maker.name.short(80),
             ends: When::of(entry.ends),
-            has_end: entry.ends.is_some(),
+            has_end: entry.ends.is_some() && entry.ended.is_none(),
             ended: entry.ended.as_ref().map(|(at, by)| (When::of(Some(*at)), by.short(80))),
             views: views(entry),
             opened: entry.last_opened.map(|at| When::of(Some(at))),
-            wrong: count(seen.wrong, "wrong code", "wrong codes"),
+            wrong: entry.needs_code.then(|| count(seen.wrong, "wrong code", "wrong codes")),
+            waiting: if seen.standing == Standing::Is(State::Open) { waiting(share) } else { Vec::new() },
             note: if is_over { String::new() } else { entry.note.code() },
-            rules: rules(entry, &share.policy),
+            rules: if is_over { Vec::new() } else { rules(seen, &share.policy) },
             accesses: share.accesses.iter().map(AccessView::of).collect(),
             changes: can_change.then(|| Changes::of(share)),
             end: (!is_over || at_service).then(|| End { action: urls::share_end(&seen.mark), again: is_over }),
@@ -114,8 +124,33 @@ impl SharePage {
     }
 }
 
+/// The networks that wait now, each once.
+fn waiting(share: &OneShare) -> Vec<Waiting> {
+    let mut waiting: Vec<Waiting> = Vec::new();
+    for access in &share.accesses {
+        if let Outcome::NetworkWaits { until, codes } = access.outcome
+            && until > share.now
+            && codes == share.seen.entry.codes
+            && !waiting.iter().any(|known| known.network == access.network)
+        {
+            waiting.push(Waiting { network: access.network.clone(), until: When::of(Some(until)) });
+        }
+    }
+    waiting
+}
+
 fn news(standing: Standing, is_own: bool) -> String {
     match standing {
+        Standing::ByPolicy => {
+            let way = if is_own {
+                " Set a code below: then it opens again, by another link."
+            } else {
+                " Whoever made it can set a code; then it opens again."
+            };
+            format!(
+                "Your company allows no shares without a code any more, so this link opens nothing and whoever was inside is out.{way}"
+            )
+        }
         Standing::Locked(wait) => {
             let way = if is_own { " A new code unlocks it at once." } else { "" };
             format!(
@@ -145,13 +180,18 @@ const fn at_service_words(at: AtService, is_over: bool) -> &'static str {
     }
 }
 
-fn rules(entry: &Entry, policy: &SharePolicy) -> Vec<Rule> {
+fn rules(seen: &Seen, policy: &SharePolicy) -> Vec<Rule> {
+    let entry = &seen.entry;
     let mut rules = vec![
         Rule { what: "End", value: When::of(entry.ends).words, by: BY_BOTH },
         Rule {
             what: "Code",
-            value: if entry.needs_code { "Needed".to_owned() } else { "None: the link alone opens it".to_owned() },
-            by: BY_BOTH,
+            value: match (entry.needs_code, seen.standing) {
+                (true, _) => "Needed".to_owned(),
+                (false, Standing::ByPolicy) => "None, which your company does not allow: nothing opens it".to_owned(),
+                (false, _) => "None: the link alone opens it".to_owned(),
+            },
+            by: if seen.standing == Standing::ByPolicy { BY_PORTAL } else { BY_BOTH },
         },
         Rule {
             what: "Views",
@@ -177,7 +217,7 @@ minutes; {wrong_in_life} in all, then the code is worthless"
     }
     rules.push(Rule {
         what: "Evidence and proofs",
-        value: if entry.hides_evidence { "Hidden".to_owned() } else { "Shown".to_owned() },
+        value: if entry.hides_evidence || !policy.evidence { "Hidden".to_owned() } else { "Shown".to_owned() },
         by: BY_PORTAL,
     });
     if entry.kind == ShareType::Report {
@@ -206,7 +246,10 @@ impl AccessView {
                 Outcome::Opened => "Opened",
                 Outcome::WrongCode => "Wrong code",
                 Outcome::TooLate => "Right code, but over or spent",
+                Outcome::NetworkWaits { .. } => "Wrong code, the last of too many: this network waits",
+                Outcome::TurnedAway => "Turned away: this network waits",
                 Outcome::Locked => "Turned away: too many wrong codes",
+                Outcome::ByPolicy => "Turned away: the policy allows no share without a code",
                 Outcome::CodeDead => "Turned away: the code is worthless",
                 Outcome::Report => "Report downloaded",
                 Outcome::Left => "Ended their access",

@@ -102,7 +102,10 @@ impl RuleView {
             entered.form.get(rule.name).map(|text| Hostile::from(text.as_str()).short(SHOWN)).unwrap_or_default()
         };
         let problem = entered.and_then(|entered| entered.problems.iter().find(|problem| problem.rule == rule.name));
-        let hint = [rule.hint, &rule.bounds(given)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let (told, usual) = (rule.told(policy), rule.told(given));
+        let usual = if told == usual { String::new() } else { format!("The settings of this portal say {usual}.") };
+        let hint =
+            [rule.hint, &rule.bounds(given), &usual].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         Self {
             name: rule.name,
             label: rule.label,
@@ -113,7 +116,7 @@ impl RuleView {
                 Form::Name { .. } | Form::Colour { .. } => "text",
             },
             value: entered.map_or_else(|| rule.typed(policy), typed),
-            told: rule.told(policy),
+            told,
             problem: problem.map(|problem| problem.words.clone()).unwrap_or_default(),
         }
     }
@@ -134,7 +137,9 @@ const fn named(section: Section) -> (&'static str, &'static str, &'static str) {
         Section::Shares => (
             "shares",
             "What may be shared",
-            "For shares that are made from now on. Those there are stay; the list of shares names what does not fit.",
+            "For shares that are made from now on. Those there are keep what they were made with, and the list of shares names what \
+does not fit, with two exceptions that hold at once: where shares without a code are not allowed, the link of one opens nothing, \
+and where evidence is not allowed, none shows any. Recipients whose share this concerns have to open it again.",
         ),
         Section::Doors => ("doors", "How doors are guarded", "For every share, at once."),
         Section::Retention => ("retention", "How long things are kept", ""),

@@ -14,6 +14,8 @@ use crate::gateway::web::urls;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum DoorWords {
     Welcome,
+    /// Somebody came by an address behind the door, and is not inside.
+    Again,
     /// What was sent can be no code, or no decision.
     Empty,
     Refused,
@@ -29,6 +31,7 @@ pub(in crate::gateway) enum DoorWords {
 pub(in crate::gateway) struct Door {
     chrome: Chrome,
     asks_code: bool,
+    is_again: bool,
     /// Empty when there is nothing to say.
     problem: String,
     /// Whether another code could help.
@@ -39,7 +42,7 @@ impl Door {
     pub(in crate::gateway) fn new(page: &Page, doorway: Doorway, words: DoorWords) -> Self {
         let asks_code = doorway == Doorway::Code;
         let (start, problem) = match words {
-            DoorWords::Welcome => ("", String::new()),
+            DoorWords::Welcome | DoorWords::Again => ("", String::new()),
             DoorWords::Empty if asks_code => ("Error: ", EMPTY.to_owned()),
             DoorWords::Empty => ("Error: ", UNDECIDED.to_owned()),
             DoorWords::Refused if asks_code => ("Error: ", REFUSED.to_owned()),
@@ -49,7 +52,7 @@ impl Door {
         };
         let is_code = asks_code && matches!(words, DoorWords::Empty | DoorWords::Refused);
         let title = if start.is_empty() { "Open a shared result".to_owned() } else { format!("{start}open a shared result") };
-        Self { chrome: page.bare_chrome(title), asks_code, problem, is_code }
+        Self { chrome: page.bare_chrome(title), asks_code, is_again: words == DoorWords::Again, problem, is_code }
     }
 }
 
@@ -103,13 +106,15 @@ impl Closed {
         )
     }
 
-    pub(in crate::gateway) fn done(page: &Page) -> Self {
-        Self::new(
-            page,
-            "You are done",
-            "Your access in this browser has ended. Files you saved stay on your computer.",
-            "To look again, open the link you were sent and type the code again.",
-        )
+    pub(in crate::gateway) fn done(page: &Page, doorway: Doorway) -> Self {
+        let hint = match doorway {
+            Doorway::Code => {
+                "To look again, open the link you were sent and type the code again. Where it opens only so many times, that is one \
+more of them."
+            }
+            Doorway::Open => "To look again, open the link you were sent.",
+        };
+        Self::new(page, "You are done", "Your access in this browser has ended. Files you saved stay on your computer.", hint)
     }
 
     pub(in crate::gateway) fn no_key(page: &Page, spot: &Spot) -> Self {

@@ -43,7 +43,11 @@ impl Created {
 
     fn of(page: &Page, link: &NewLink, is_new: bool) -> Self {
         let address = format!("{}{}", page.site.public_url, urls::entrance(&link.id, link.code.is_some()));
-        let code = link.code.as_ref().map(Code::grouped);
+        let grouped = link.code.as_ref().map(Code::grouped);
+        let typed = link.typed.as_ref().map(|typed| typed.expose().to_owned());
+        // In a message it is one word: who pastes the whole message is let in by it.
+        let sent = typed.as_ref().map(|typed| typed.replace(' ', "-")).or_else(|| grouped.clone());
+        let code = typed.or(grouped);
         let ends = When::of(link.ends);
         let company = &page.site.name;
         let needs = if code.is_some() {
@@ -52,15 +56,15 @@ impl Created {
             "You need no code and no account.\n"
         };
         let until = link.ends.map(|_| format!("The link works until {}.\n", ends.words)).unwrap_or_default();
-        let often = link.views.map(|views| format!("It opens {}.\n", count(u64::from(views), "time", "times")));
-        let often = often.unwrap_or_default();
+        let views = link.views.map(|views| count(u64::from(views), "time", "times"));
+        let often = views.as_ref().map(|views| format!("It opens {views}.\n")).unwrap_or_default();
         let link_message =
             format!("Hello,\n\n{company} shares results of a security scan with you:\n\n{address}\n\n{needs}{until}{often}");
-        let code_message = code
+        let code_message = sent
             .as_ref()
             .map(|code| format!("Hello,\n\nhere is the code for the link I sent you:\n\n{code}\n"))
             .unwrap_or_default();
-        let both = code.as_ref().map_or_else(|| format!("{address}\n"), |code| format!("{address}\nCode: {code}\n"));
+        let both = sent.as_ref().map_or_else(|| format!("{address}\n"), |code| format!("{address}\nCode: {code}\n"));
         let subject = format!("Results of a security scan, shared by {company}");
         Self {
             chrome: page.chrome(if is_new { "Share created" } else { "New code set" }, "shares"),
@@ -71,7 +75,7 @@ impl Created {
             code,
             ends,
             has_end: link.ends.is_some(),
-            views: link.views.map(|views| count(u64::from(views), "time", "times")),
+            views,
             mail: urls::mail(&subject, &link_message),
             link_message,
             code_message,

@@ -6,6 +6,7 @@ use super::chain_body::ChainBody;
 use super::chains;
 use super::finding_body::{Audience, ChainLink, FindingBody};
 use super::layout::Chrome;
+use super::settings::text_of;
 use super::words::{ReachView, SeverityView, When, count};
 use crate::contract::ids::VulId;
 use crate::contract::reports::ReportType;
@@ -61,6 +62,8 @@ pub(in crate::gateway) struct About {
     pub(in crate::gateway) ends: Option<Timestamp>,
     /// Views that are left after this one; none when there is no limit.
     pub(in crate::gateway) left: Option<u32>,
+    /// Until when it stays open without another view.
+    pub(in crate::gateway) until: Option<Timestamp>,
     /// From whoever shared it.
     pub(in crate::gateway) note: Hostile,
     pub(in crate::gateway) hides_evidence: bool,
@@ -70,7 +73,9 @@ impl About {
     pub(in crate::gateway) fn of(visit: &Visit) -> Self {
         let entry = &visit.entry;
         let (by, note) = (entry.maker.name.clone(), entry.note.clone());
-        Self { by, ends: entry.ends, left: entry.left(), note, hides_evidence: visit.hides_evidence }
+        let until = entry.ends.map_or(visit.until, |ends| ends.min(visit.until));
+        let (ends, left) = (entry.ends, entry.left());
+        Self { by, ends, left, until: Some(until), note, hides_evidence: visit.hides_evidence }
     }
 }
 
@@ -80,6 +85,7 @@ struct AboutView {
     ends: When,
     has_end: bool,
     left: String,
+    until: Option<When>,
     note: String,
     hides_evidence: bool,
     close: Option<String>,
@@ -95,6 +101,7 @@ impl AboutView {
                 0 => "None after this one".to_owned(),
                 left => format!("{} after this one", count(u64::from(left), "view", "views")),
             }),
+            until: about.until.map(|at| When::of(Some(at))),
             note: about.note.code(),
             hides_evidence: about.hides_evidence,
             close: ways.close(),
@@ -115,6 +122,8 @@ pub(in crate::gateway) struct View {
     counts: Vec<CountView>,
     cleared: String,
     rows: Vec<Row>,
+    /// Whether reachability is told of any.
+    has_reach: bool,
     chains: Vec<chains::Row>,
     reports: Vec<ReportLink>,
 }
@@ -160,10 +169,11 @@ impl View {
             project,
             what,
             about: AboutView::of(about, ways),
-            lang: share.lang.short(40),
+            lang: text_of(share.lang.raw()),
             total: count(counted.total, "finding", "findings"),
             counts: counts(&counted),
             cleared: if counted.cleared == 0 { String::new() } else { format!("{} cleared", counted.cleared) },
+            has_reach: findings.iter().any(|row| row.reachability.is_some()),
             rows: findings.into_iter().map(|row| Row::of(ways, row)).collect(),
             chains: share.chains.iter().map(|chain| chains::Row::new(chain, ways.chain(&chain.id))).collect(),
             reports: forms.into_iter().filter(|_| has_report).filter_map(link).collect(),

@@ -38,6 +38,7 @@ fn about(chosen: &Chosen, terms: &Terms) -> About {
         by: terms.by.clone(),
         ends: terms.ends,
         left: terms.views.map(|views| views.saturating_sub(1)),
+        until: None,
         note: terms.note.clone(),
         hides_evidence: chosen.hides_evidence,
     }

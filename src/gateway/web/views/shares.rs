@@ -27,6 +27,9 @@ pub(in crate::gateway) struct List {
     pager: Pager,
     states: Vec<Choice>,
     own: bool,
+    /// Carried by the form that ends several, so that one comes back here.
+    state: &'static str,
+    page: u32,
     is_all: bool,
     /// Whether any row can be chosen.
     can_end: bool,
@@ -75,6 +78,8 @@ impl List {
             pager: pager(filter, extent(filter, list)),
             states: states(filter),
             own: filter.own,
+            state: filter.shown.map_or("", Shown::as_str),
+            page: filter.page,
             is_all: filter.is_all(),
         }
     }
@@ -97,6 +102,7 @@ const fn word(shown: Shown) -> &'static str {
     match shown {
         Shown::Open => "Open",
         Shown::Locked => "Locked",
+        Shown::ByPolicy => "Closed by the policy",
         Shown::CodeDead => "Code worthless",
         Shown::UsedUp => "All views spent",
         Shown::Expired => "Expired",
@@ -114,6 +120,7 @@ pub(in crate::gateway) fn badge(standing: Standing) -> Badge {
         Standing::Is(State::Expired) => ("terminated", "Expired".to_owned()),
         Standing::Is(State::Ended) => ("terminated", "Ended".to_owned()),
         Standing::Locked(wait) => ("failed", format!("Locked for {}", minutes(wait))),
+        Standing::ByPolicy => ("failed", "Closed by the policy".to_owned()),
     };
     Badge { kind, word }
 }
@@ -125,6 +132,7 @@ pub(in crate::gateway) fn minutes(wait: Duration) -> String {
 /// What is shared, in words.
 pub(in crate::gateway) fn what(entry: &Entry) -> String {
     match entry.kind {
+        ShareType::Report if entry.hides_evidence => "All findings, without the report".to_owned(),
         ShareType::Report => "All findings and the report".to_owned(),
         ShareType::Vul if entry.finding_count() == 0 => "Chosen findings".to_owned(),
         ShareType::Vul => count(entry.finding_count(), "finding", "findings"),
