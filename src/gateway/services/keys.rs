@@ -69,7 +69,7 @@ impl Keys {
     /// service that cannot be reached does not stand in the way; the key is not active then.
     pub(in crate::gateway) async fn add(&self, actor: &Actor, label: &str, key: &Secret) -> Result<Added, Error> {
         let (label, text) = (label.trim(), key.expose().trim());
-        if label.is_empty() || label.chars().count() > LONGEST_LABEL {
+        if Hostile::from(label).is_empty() || label.chars().count() > LONGEST_LABEL {
             return Err(Error::Invalid(format!("A label needs 1 to {LONGEST_LABEL} characters.")));
         }
         if text.is_empty() || text.len() > LONGEST_KEY || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -96,12 +96,15 @@ impl Keys {
 
     /// Asks the service for something harmless with the key and writes down what it said.
     pub(in crate::gateway) async fn test(&self, actor: &Actor, id: &str) -> Result<Verdict, Error> {
-        self.tested(&actor.principal.tenant, &actor.request_id, id).await
+        let verdict = self.tested(&actor.principal.tenant, &actor.request_id, id).await?;
+        self.note(actor, if verdict == Verdict::Accepted { "tested_accepted" } else { "tested_not_accepted" }, id);
+        Ok(verdict)
     }
 
     /// Makes a key the active one after the service accepted it; a refused key stays as it is.
     pub(in crate::gateway) async fn activate(&self, actor: &Actor, id: &str) -> Result<(), Error> {
-        if self.test(actor, id).await? == Verdict::Refused {
+        if self.tested(&actor.principal.tenant, &actor.request_id, id).await? == Verdict::Refused {
+            self.note(actor, "refused_activation", id);
             let words = "The scanning service does not accept this key, so it was not made active. The active key is as before.";
             return Err(Error::Conflict(words.to_owned()));
         }
