@@ -72,8 +72,8 @@ impl Office {
     async fn rotate(&mut self, overlap: &str) -> String {
         let url = self.act("rotate").await;
         let form = self.dora.get(&url).await;
-        let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
-        let made = self.dora.post(&url, &[("csrf", &csrf), ("once", &once), ("overlap", overlap)]).await;
+        let (csrf, once, newest) = (form.hidden("csrf"), form.hidden("once"), form.hidden("newest"));
+        let made = self.dora.post(&url, &[("csrf", &csrf), ("once", &once), ("newest", &newest), ("overlap", overlap)]).await;
         assert_eq!(made.status, 200, "{}", made.text());
         made.by_id("api-key")
     }

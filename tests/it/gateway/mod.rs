@@ -19,6 +19,7 @@ mod oidc;
 mod operations;
 mod outage;
 mod own_shares;
+mod people;
 mod paced;
 mod proxying;
 mod refresh;

@@ -1,0 +1,98 @@
+//! A way to a `redis-server` that is cut in the middle of something: right after a command got there, with its answer or without.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use super::bench::RedisServer;
+use crate::platform::secret::Secret;
+
+/// What still comes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Last {
+    /// The command and its answer.
+    Answer,
+    /// The command alone: it is done, and whoever sent it is not told.
+    Command,
+}
+
+/// The way. It is there until the runtime of the test ends.
+#[derive(Clone)]
+pub(in crate::gateway) struct Way {
+    port: u16,
+    armed: Arc<Mutex<Option<(Vec<String>, Last)>>>,
+    is_cut: watch::Sender<bool>,
+}
+
+impl Way {
+    pub(in crate::gateway) async fn to(server: &RedisServer) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let target = server.settings().url.expose().trim_start_matches("redis://").to_owned();
+        let way = Self { port: listener.local_addr().unwrap().port(), armed: Arc::default(), is_cut: watch::Sender::new(false) };
+        let there = way.clone();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let (way, target) = (there.clone(), target.clone());
+                tokio::spawn(async move { way.carry(client, &target).await });
+            }
+        });
+        way
+    }
+
+    pub(in crate::gateway) fn url(&self) -> Secret {
+        Secret::new(format!("redis://127.0.0.1:{}", self.port))
+    }
+
+    /// Cuts the way at the next command with all of these words in it.
+    pub(in crate::gateway) fn cut_at(&self, words: &[&str], last: Last) {
+        *self.armed.lock().unwrap() = Some((words.iter().map(|word| (*word).to_owned()).collect(), last));
+    }
+
+    pub(in crate::gateway) fn was_cut(&self) -> bool {
+        *self.is_cut.borrow()
+    }
+
+    pub(in crate::gateway) fn mend(&self) {
+        self.is_cut.send_replace(false);
+    }
+
+    async fn carry(&self, mut client: TcpStream, target: &str) {
+        let mut cut = self.is_cut.subscribe();
+        if *cut.borrow_and_update() {
+            return;
+        }
+        let mut server = TcpStream::connect(target).await.unwrap();
+        let (mut asked, mut answered, mut last) = (vec![0; 65536], vec![0; 65536], None);
+        loop {
+            tokio::select! {
+                _ = cut.changed() => return,
+                read = client.read(&mut asked) => {
+                    let length = read.unwrap_or(0);
+                    if length == 0 || server.write_all(&asked[..length]).await.is_err() {
+                        return;
+                    }
+                    last = last.or_else(|| self.meets(&asked[..length]));
+                }
+                read = server.read(&mut answered) => {
+                    let length = read.unwrap_or(0);
+                    if length == 0 || (last != Some(Last::Command) && client.write_all(&answered[..length]).await.is_err()) {
+                        return;
+                    }
+                    if last.is_some() {
+                        self.is_cut.send_replace(true);
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn meets(&self, sent: &[u8]) -> Option<Last> {
+        let mut armed = self.armed.lock().unwrap();
+        let has = |word: &String| sent.windows(word.len()).any(|part| part == word.as_bytes());
+        let is_met = armed.as_ref().is_some_and(|(words, _)| words.iter().all(has));
+        if is_met { armed.take().map(|(_, last)| last) } else { None }
+    }
+}
