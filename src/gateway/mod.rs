@@ -27,9 +27,9 @@ use std::net::{SocketAddr, TcpListener};
 use tokio::sync::oneshot;
 
 use self::operations::MetricsPage;
+pub use self::people::PeopleError;
 use self::services::health::Health;
 use self::services::pace::Breakers;
-pub use self::people::PeopleError;
 pub use self::trails::{EventFilter, TrailError, TrailList, TrailReport};
 use crate::config::gateway::Gateway as Settings;
 use crate::platform::clock::Clock;

@@ -71,7 +71,9 @@ impl Gateway {
             let enabled = users.enable_from_outside(tenant, &user).await.map_err(|error| unreadable(tenant, &error))?;
             let name = person.name.short(80);
             Ok(if enabled {
-                format!("{name} ({user}) of {tenant} can sign in again. The audit trail of {tenant} tells that it was done here.\n")
+                format!(
+                    "{name} ({user}) of {tenant} can sign in again. The audit trail of {tenant} tells that it was done here.\n"
+                )
             } else {
                 format!("{name} ({user}) of {tenant} was not disabled; nothing was changed.\n")
             })

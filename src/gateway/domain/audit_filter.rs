@@ -128,7 +128,8 @@ impl AuditFilter {
             || (!user.is_empty() && user.starts_with(&self.actor))
             || name.is_some_and(|name| contains(name, &self.actor));
         // An event about a session may be looked for by the session, which is no object of its own.
-        let object = self.object.is_empty() || event.object() == Some(&self.object) || event.session.as_ref() == Some(&self.object);
+        let object =
+            self.object.is_empty() || event.object() == Some(&self.object) || event.session.as_ref() == Some(&self.object);
         let is = |wanted: &str, known: &Option<String>| wanted.is_empty() || known.as_deref() == Some(wanted);
         actor
             && object

@@ -365,8 +365,7 @@ async fn a_grant_opens_its_own_share_of_its_own_tenant_until_it_runs_out_and_kee
     assert_eq!(open(&globex(), &door.mark, &handle).await, None);
     assert_eq!(open(&door.tenant, &door.mark, &Secret::new("guess")).await, None);
 
-    let left =
-        grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4, terms: terms() }, life).await.unwrap();
+    let left = grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4, terms: terms() }, life).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, Some((None, 4)));
     grants.drop(&door.tenant, &left).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, None);

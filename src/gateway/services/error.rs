@@ -138,9 +138,11 @@ impl From<VaultError> for Error {
     fn from(error: VaultError) -> Self {
         match error {
             VaultError::Unknown => Self::NotFound,
-            VaultError::Duplicate | VaultError::Full { .. } | VaultError::ManyTexts | VaultError::Rotated | VaultError::OnlyActive => {
-                Self::Conflict(sentence(&error))
-            }
+            VaultError::Duplicate
+            | VaultError::Full { .. }
+            | VaultError::ManyTexts
+            | VaultError::Rotated
+            | VaultError::OnlyActive => Self::Conflict(sentence(&error)),
             VaultError::Malformed => Self::Invalid(sentence(&error)),
             VaultError::Sealed => Self::Internal(error.to_string()),
             VaultError::Unavailable(error) => error.into(),

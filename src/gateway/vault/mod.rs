@@ -39,7 +39,9 @@ pub(in crate::gateway) enum VaultError {
     #[error("the key was rotated several times lately, and all its texts still work; rotate it without an overlap")]
     ManyTexts,
     /// An API key has another newest text than the one that whoever rotates it looked at.
-    #[error("this key was rotated after its page was opened, so nothing was changed; load its page again to see whether that will do")]
+    #[error(
+        "this key was rotated after its page was opened, so nothing was changed; load its page again to see whether that will do"
+    )]
     Rotated,
     /// The one active server key cannot be made inactive.
     #[error("this is the only active server key; make another one active first, or remove it")]

@@ -113,7 +113,11 @@ impl Flash {
         (Self::ScansStarted, "scans-started", "All scans of the group have started."),
         (Self::SessionEnded, "session-ended", "The session has ended. What it had open is closed within a second."),
         (Self::SessionsEnded, "sessions-ended", "The sessions have ended. What they had open is closed within a second."),
-        (Self::PolicySaved, "policy-saved", "The policy was saved. It is in force everywhere within a second; how long things are kept holds for what comes from now on."),
+        (
+            Self::PolicySaved,
+            "policy-saved",
+            "The policy was saved. It is in force everywhere within a second; how long things are kept holds for what comes from now on.",
+        ),
         (Self::PolicyUnchanged, "policy-unchanged", "Everything is as it was, so nothing was saved."),
         (
             Self::UserDisabled,

@@ -77,10 +77,15 @@ impl Way {
                 }
                 read = server.read(&mut answered) => {
                     let length = read.unwrap_or(0);
+                    // The server does not know the script yet, so nothing is done; the command comes again.
+                    if answered.starts_with(b"-NOSCRIPT") {
+                        last = None;
+                    }
                     if length == 0 || (last != Some(Last::Command) && client.write_all(&answered[..length]).await.is_err()) {
                         return;
                     }
                     if last.is_some() {
+                        self.armed.lock().unwrap().take();
                         self.is_cut.send_replace(true);
                         return;
                     }
@@ -90,9 +95,8 @@ impl Way {
     }
 
     fn meets(&self, sent: &[u8]) -> Option<Last> {
-        let mut armed = self.armed.lock().unwrap();
+        let armed = self.armed.lock().unwrap();
         let has = |word: &String| sent.windows(word.len()).any(|part| part == word.as_bytes());
-        let is_met = armed.as_ref().is_some_and(|(words, _)| words.iter().all(has));
-        if is_met { armed.take().map(|(_, last)| last) } else { None }
+        armed.as_ref().filter(|(words, _)| words.iter().all(has)).map(|(_, last)| *last)
     }
 }

@@ -10,7 +10,7 @@ use crate::gateway::domain::api_key::{Group, Overlap};
 use crate::gateway::services::Services;
 use crate::gateway::services::api_keys::{ApiKeys, Outcome, Wanted};
 use crate::gateway::services::error::Error;
-use crate::gateway::web::error::WebError;
+use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Admin, Form, Nothing, Path, RecentAdmin};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
@@ -26,6 +26,11 @@ pub(in crate::gateway) async fn new(
 ) -> Result<HttpResponse, WebError> {
     let bounds = services.api_keys.bounds();
     page.show(&NewKey::new(&page, bounds, &usual(bounds, ApiKeys::form()?), String::new()))
+}
+
+/// Where the address bar is once a key was made: both kinds of keys have one list.
+pub(in crate::gateway) async fn list(_: Admin) -> Result<HttpResponse, WebError> {
+    Ok(see_other(urls::KEYS))
 }
 
 pub(in crate::gateway) async fn create(

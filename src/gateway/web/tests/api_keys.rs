@@ -58,7 +58,7 @@ async fn members_and_other_companies_do_not_get_in() {
     }
     for act in ["rotate", "revoke"] {
         let at = format!("/admin/api-keys/{id}/{act}");
-        let fields = |csrf| [("csrf", csrf), ("overlap", "0"), ("once", "0123456789abcdef")];
+        let fields = |csrf| [("csrf", csrf), ("overlap", "0"), ("once", "0123456789abcdef"), ("newest", "1")];
         assert_eq!(bob.post(&portal, &at, &fields(&csrf)).await.status, 403, "{act}");
         assert_eq!(carol.post(&portal, &at, &fields(&foreign)).await.status, 404, "{act}");
         assert_eq!(carol.get(&portal, &at).await.status, 404, "{act}");
@@ -150,7 +150,10 @@ async fn a_rotated_key_shows_its_new_text_once_and_the_old_one_ends_with_the_ove
     let asks = alice.get(&portal, &at).await;
     asks.is_clean();
     let (once, newest) = (asks.field("once"), asks.field("newest"));
-    assert_eq!(alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "forever"), ("once", &once), ("newest", &newest)]).await.status, 400);
+    assert_eq!(
+        alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "forever"), ("once", &once), ("newest", &newest)]).await.status,
+        400
+    );
     let rotated = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "1h"), ("once", &once), ("newest", &newest)]).await;
     rotated.is_clean();
     let second = shown(&rotated);

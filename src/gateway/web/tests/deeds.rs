@@ -127,7 +127,10 @@ async fn every_deed_of_an_administrator_tells_from_where() {
     until("the last line", async || !bench.events("task").await.is_empty()).await;
     let wanted = [
         ("api_key", vec![format!("created {key}"), format!("revoked {key}")]),
-        ("server_key", vec![format!("added {server_key}"), format!("activated {server_key}"), format!("tested_accepted {server_key}")]),
+        (
+            "server_key",
+            vec![format!("added {server_key}"), format!("activated {server_key}"), format!("tested_accepted {server_key}")],
+        ),
         ("shares_ended", vec!["ended_1 maker".to_owned()]),
         ("task", vec!["deleted t1".to_owned()]),
     ];
@@ -220,7 +223,8 @@ async fn a_key_is_rotated_from_the_text_that_its_page_showed_only() {
     let (first, second) = (alice.get(&portal, &at).await, alice.get(&portal, &at).await);
     let mut made = 0;
     for page in [&first, &second] {
-        let fields = [("csrf", csrf.as_str()), ("overlap", "0"), ("once", &page.field("once")), ("newest", &page.field("newest"))];
+        let fields =
+            [("csrf", csrf.as_str()), ("overlap", "0"), ("once", &page.field("once")), ("newest", &page.field("newest"))];
         let answer = alice.post(&portal, &at, &fields).await;
         answer.is_clean();
         if made == 0 {
@@ -233,6 +237,8 @@ async fn a_key_is_rotated_from_the_text_that_its_page_showed_only() {
     let of_key = alice.get(&portal, at.trim_end_matches("/rotate")).await;
     until("the line", async || bench.written("api_key").await.len() == 2).await;
     assert!(bench.written("api_key").await[1].starts_with("rotated_at_once "), "{}", of_key.body);
+    let list = alice.get(&portal, "/admin/api-keys").await;
+    assert_eq!((list.status.as_u16(), list.header("location")), (303, "/admin/keys".to_owned()));
 }
 
 #[actix_web::test]

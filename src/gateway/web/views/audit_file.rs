@@ -28,7 +28,14 @@ pub(in crate::gateway) struct File {
 
 impl File {
     pub(in crate::gateway) fn new(form: Form, tenant: &TenantId, filter: &AuditFilter, now: Timestamp) -> Self {
-        Self { form, tenant: tenant.to_string(), query: filter.query(None), range: filter.range(now), now, left_out: filter.hidden().map(Deed::name).collect() }
+        Self {
+            form,
+            tenant: tenant.to_string(),
+            query: filter.query(None),
+            range: filter.range(now),
+            now,
+            left_out: filter.hidden().map(Deed::name).collect(),
+        }
     }
 
     /// `audit-acme-2026-11-28.csv`.
