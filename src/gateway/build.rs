@@ -219,8 +219,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.
-    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
-    ledger.keep_swept(tenants.keys().cloned().collect(), Duration::from_secs(60 * settings.shares.sweep_minutes), shutdown);
+    let ledger = ledger(base);
     let tasks = Tasks::new(credentials.clone(), (ledger.clone(), audit.clone()), memory.min(pace.mul_f32(0.9)));
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
@@ -274,6 +273,13 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         tasks,
         uploads: Uploads::new(credentials, settings.limits.upload_bytes),
     }
+}
+
+fn ledger(base: &Base<'_>) -> Ledger {
+    let ledger = Ledger::new(base.store.clone(), Arc::clone(&base.ring), base.clock.clone());
+    let every = Duration::from_secs(60 * base.settings.shares.sweep_minutes);
+    ledger.keep_swept(base.tenants.keys().cloned().collect(), every, base.shutdown);
+    ledger
 }
 
 fn bearers(base: &Base<'_>, users: Users) -> Bearers {

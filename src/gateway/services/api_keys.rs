@@ -68,7 +68,7 @@ pub(in crate::gateway) struct Wanted {
 /// What became of a form.
 pub(in crate::gateway) enum Outcome {
     /// The key and its text, which is nowhere else.
-    Made(ApiKey, Secret),
+    Made(Box<ApiKey>, Secret),
     /// The form was sent before; its text was shown then.
     AlreadyMade,
     /// The form was sent before, and that is not over or came to no end: whether it made a text is not known.
@@ -263,7 +263,7 @@ impl ApiKeys {
         match sent {
             Ok(Sent::Now((key, text))) => {
                 self.note(actor, what, &key.id);
-                Ok(Outcome::Made(key, text))
+                Ok(Outcome::Made(Box::new(key), text))
             }
             Ok(Sent::Before) => Ok(Outcome::AlreadyMade),
             Ok(Sent::Begun) => Ok(Outcome::Begun),

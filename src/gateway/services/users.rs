@@ -132,7 +132,7 @@ impl Users {
 
     /// Somebody signs in. False when they are disabled.
     pub(in crate::gateway) async fn enter(&self, who: &Principal) -> Result<bool, Error> {
-        Ok(self.roster.enter(who, self.kept(&who.tenant)).await?)
+        Ok(self.roster.enter(who, self.kept(&who.tenant).await).await?)
     }
 
     /// A page, counted from 1, of those whose name or e-mail address contains `wanted`, by name.
@@ -261,7 +261,7 @@ impl Users {
         let person = self.roster.person(tenant, user).await?.ok_or(Error::NotFound)?;
         // The other way round: until the last step nobody gets in.
         self.sessions.set_disabled(&person.principal(tenant), false).await?;
-        self.roster.enable(tenant, user, self.kept(tenant)).await?.ok_or(Error::NotFound)
+        self.roster.enable(tenant, user, self.kept(tenant).await).await?.ok_or(Error::NotFound)
     }
 
     /// Everybody of a tenant, by name, at most [`MOST`].
@@ -301,8 +301,9 @@ impl Users {
         self.roster.person(tenant, user).await.ok().flatten().map(|person| person.name)
     }
 
-    fn kept(&self, tenant: &TenantId) -> Duration {
-        let days = self.policies.last(tenant).map_or(1, |held| held.policy.retention.user_days);
+    /// How long somebody stays in the list who does not come again; shortest where nobody knows the policy now.
+    async fn kept(&self, tenant: &TenantId) -> Duration {
+        let days = self.policies.of(tenant).await.map_or(1, |policy| policy.retention.user_days);
         Duration::from_hours(24 * u64::from(days))
     }
 }
