@@ -333,7 +333,8 @@ async fn a_key_ends_when_its_time_is_over_and_is_then_like_one_that_never_was() 
     let list = dora.get(&format!("{}/admin/keys", front.base)).await;
     let at = list.links("href", "/rotate").pop().unwrap();
     let form = dora.get(&at).await;
-    let fields = [("csrf", &*form.hidden("csrf")), ("once", &*form.hidden("once")), ("overlap", "24h")];
+    let newest = form.hidden("newest");
+    let fields = [("csrf", &*form.hidden("csrf")), ("once", &*form.hidden("once")), ("newest", &newest), ("overlap", "24h")];
     let newer = dora.post(&at, &fields).await.by_id("api-key");
     let client = http();
     let ask = async |key: &str| {
