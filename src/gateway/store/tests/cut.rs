@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::bench::RedisServer;
 use crate::platform::secret::Secret;
+use crate::platform::shutdown::Shutdown;
 
 /// What still comes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,24 +19,36 @@ pub(in crate::gateway) enum Last {
     Command,
 }
 
+/// Where it is cut.
+struct Armed {
+    words: Vec<String>,
+    last: Last,
+}
+
 /// The way. It is there until the runtime of the test ends.
 #[derive(Clone)]
 pub(in crate::gateway) struct Way {
     port: u16,
-    armed: Arc<Mutex<Option<(Vec<String>, Last)>>>,
+    armed: Arc<Mutex<Option<Armed>>>,
     is_cut: watch::Sender<bool>,
+    shutdown: Shutdown,
 }
 
 impl Way {
     pub(in crate::gateway) async fn to(server: &RedisServer) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let target = server.settings().url.expose().trim_start_matches("redis://").to_owned();
-        let way = Self { port: listener.local_addr().unwrap().port(), armed: Arc::default(), is_cut: watch::Sender::new(false) };
+        let way = Self {
+            port: listener.local_addr().unwrap().port(),
+            armed: Arc::default(),
+            is_cut: watch::Sender::new(false),
+            shutdown: Shutdown::default(),
+        };
         let there = way.clone();
-        tokio::spawn(async move {
+        way.shutdown.spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (way, target) = (there.clone(), target.clone());
-                tokio::spawn(async move { way.carry(client, &target).await });
+                there.shutdown.spawn(async move { way.carry(client, &target).await });
             }
         });
         way
@@ -47,7 +60,8 @@ impl Way {
 
     /// Cuts the way at the next command with all of these words in it.
     pub(in crate::gateway) fn cut_at(&self, words: &[&str], last: Last) {
-        *self.armed.lock().unwrap() = Some((words.iter().map(|word| (*word).to_owned()).collect(), last));
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        *self.armed.lock().unwrap() = Some(Armed { words, last });
     }
 
     pub(in crate::gateway) fn was_cut(&self) -> bool {
@@ -97,6 +111,6 @@ impl Way {
     fn meets(&self, sent: &[u8]) -> Option<Last> {
         let armed = self.armed.lock().unwrap();
         let has = |word: &String| sent.windows(word.len()).any(|part| part == word.as_bytes());
-        armed.as_ref().filter(|(words, _)| words.iter().all(has)).map(|(_, last)| *last)
+        armed.as_ref().filter(|armed| armed.words.iter().all(has)).map(|armed| armed.last)
     }
 }
