@@ -77,6 +77,7 @@ impl std::fmt::Debug for CodeCheck {
 
 /// An entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something of its own, in a record that is at rest like this")]
 pub(in crate::gateway) struct Entry {
     /// A capability where there is no code: never shown but to the maker.
     pub(in crate::gateway) id: ShareId,

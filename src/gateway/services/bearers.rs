@@ -3,7 +3,7 @@
 //! token that nobody can name then is let in no more than who is disabled.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::directory::Directory;
 use super::error::Error;
@@ -18,13 +18,16 @@ use crate::platform::secret::Secret;
 #[derive(Clone)]
 pub(in crate::gateway) struct Bearers(Arc<Inner>);
 
+/// Keys of people, by what stands for their tokens.
+type Owners = HashMap<(TenantId, [u8; 32]), Arc<str>>;
+
 struct Inner {
     directory: Directory,
     users: Users,
     /// Stands between tokens and what names them in memory.
     fingerprint_key: Secret,
     /// Whose tokens are; so many at most. A token is one person's for as long as it lives, so this never gets old.
-    known: Mutex<HashMap<(TenantId, [u8; 32]), Arc<str>>>,
+    known: Mutex<Owners>,
     most: usize,
 }
 
@@ -101,7 +104,7 @@ impl Bearers {
         Ok(Ok(owner))
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<(TenantId, [u8; 32]), Arc<str>>> {
+    fn known(&self) -> MutexGuard<'_, Owners> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
