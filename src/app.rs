@@ -13,7 +13,7 @@ use url::Url;
 use crate::config::{self, Config, Kind, Problems, Sources};
 use crate::demo::{self, Demo, DemoError};
 pub use crate::gateway::{EventFilter, TrailList};
-use crate::gateway::{Gateway, StartError, TrailError};
+use crate::gateway::{Gateway, PeopleError, StartError, TrailError};
 use crate::idp::Idp;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
@@ -268,6 +268,33 @@ pub fn list_audit(
     with_trails(of, environment, async |settings, clock| Gateway::list_audit(settings, clock, tenant, (filter, last)).await)
 }
 
+/// The people of one tenant, or of all: one JSON object on each line.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn list_users(of: &DataOf, tenant: Option<&str>, environment: Environment) -> Result<String, Failure> {
+    let (settings, _demo) = gateway_of(of, environment)?;
+    let listed = runtime()?.block_on(Gateway::list_users(&settings, &Clock::system(), tenant));
+    listed.map_err(|error| people_failure(error, &settings))
+}
+
+/// Lets somebody of a tenant in again, by mark or e-mail address; says what came of it.
+///
+/// # Errors
+/// When there is nobody like that, or it could not be done.
+pub fn enable_user(of: &DataOf, (tenant, who): (&str, &str), environment: Environment) -> Result<String, Failure> {
+    let (settings, _demo) = gateway_of(of, environment)?;
+    let enabled = runtime()?.block_on(Gateway::enable_user(&settings, &Clock::system(), tenant, who));
+    enabled.map_err(|error| people_failure(error, &settings))
+}
+
+fn people_failure(error: PeopleError, settings: &config::gateway::Gateway) -> Failure {
+    match error {
+        PeopleError::Opened(error) => trail_failure(error, settings),
+        other => Failure::Run(other.to_string()),
+    }
+}
+
 fn with_trails<T>(
     of: &DataOf,
     environment: Environment,
@@ -275,14 +302,18 @@ fn with_trails<T>(
 ) -> Result<T, Failure> {
     let (settings, _demo) = gateway_of(of, environment)?;
     let looked = runtime()?.block_on(look(&settings, &Clock::system()));
-    looked.map_err(|error| match error {
+    looked.map_err(|error| trail_failure(error, &settings))
+}
+
+fn trail_failure(error: TrailError, settings: &config::gateway::Gateway) -> Failure {
+    match error {
         TrailError::Start(StartError::StoreInUse(_)) => {
             Failure::Run(format!("a gateway is running on {}. {END_FIRST}", settings.store.path.display()))
         }
         unknown @ TrailError::UnknownTenant(..) => Failure::Settings(Problems::one("--tenant", unknown.to_string(), "")),
         unknown @ TrailError::UnknownDeed(..) => Failure::Settings(Problems::one("--deed", unknown.to_string(), "")),
         other => Failure::Run(other.to_string()),
-    })
+    }
 }
 
 /// Serves one analysis to the scanning service that started this process, over standard input and output.

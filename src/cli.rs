@@ -37,6 +37,9 @@ enum Command {
     /// What the gateway has written down: who signed in, what ended, what was refused
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// The people of a company: who they are, and letting somebody in again when no administrator can
+    #[command(subcommand)]
+    Users(UserCommand),
     /// The keys that seal sessions, tokens and server keys at rest
     #[command(subcommand)]
     Keys(KeyCommand),
@@ -150,6 +153,26 @@ enum AuditCommand {
     },
 }
 
+#[derive(Subcommand)]
+enum UserCommand {
+    /// Print everybody who has signed in, one JSON object on each line
+    List {
+        #[command(flatten)]
+        of: TrailsOf,
+    },
+    /// Let somebody in again whom an administrator has disabled; the audit trail tells that it was done from here
+    Enable {
+        /// Mark or e-mail address, as `users list` shows them
+        #[arg(value_name = "WHO")]
+        who: String,
+        /// Whose administrator or member it is
+        #[arg(long, value_name = "ID")]
+        tenant: String,
+        #[command(flatten)]
+        of: GatewayOf,
+    },
+}
+
 #[derive(Args)]
 struct TrailsOf {
     /// Only this tenant
@@ -222,6 +245,7 @@ fn execute(command: Command) -> Result<(), Failure> {
             let of = data_of(of.config, of.data)?;
             show(&app::list_audit(&of, tenant.as_deref(), (filter, last), environment())?)
         }
+        Command::Users(command) => users(command),
         Command::Keys(KeyCommand::Status { of }) => {
             console::print(&app::key_status(&data_of(of.config, of.data)?, environment())?);
             Ok(())
@@ -238,6 +262,21 @@ fn execute(command: Command) -> Result<(), Failure> {
         }
         Command::Healthcheck { url, file } => app::healthcheck(url.as_ref(), file.config.as_deref(), environment()),
     }
+}
+
+fn users(command: UserCommand) -> Result<(), Failure> {
+    let told = match command {
+        UserCommand::List { of: TrailsOf { tenant, of } } => {
+            app::list_users(&data_of(of.config, of.data)?, tenant.as_deref(), environment())?
+        }
+        UserCommand::Enable { who, tenant, of } => {
+            app::enable_user(&data_of(of.config, of.data)?, (&tenant, &who), environment())?
+        }
+    };
+    if !told.is_empty() {
+        console::print(&told);
+    }
+    Ok(())
 }
 
 /// Events go to standard output, what there is to say about them to standard error.

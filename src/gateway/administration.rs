@@ -77,21 +77,28 @@ fn given(settings: &Settings, tenant: &Tenant) -> TenantPolicy {
     }
 }
 
+/// The people of all tenants.
+pub(in crate::gateway) fn users(base: &Base<'_>) -> Users {
+    let (store, ring, audit) = (base.store.clone(), Arc::clone(&base.ring), base.audit.clone());
+    let copy_life = Duration::from_millis(base.settings.session.copy_ms);
+    let roster = Roster::new((store, ring), base.clock.clone(), copy_life, base.shutdown);
+    let known = (base.sessions.clone(), base.policies.clone());
+    Users::new(roster, known, base.issued.clone(), (audit, base.shutdown.clone()))
+}
+
 /// The use cases.
 pub(in crate::gateway) fn services(
     base: &Base<'_>,
     (credentials, ledger, share_policies): (Credentials, Ledger, SharePolicies),
     (health, keys, api_keys): (Health, Keys, ApiKeys),
 ) -> Administration {
-    let Base { settings, store, ring, audit, sessions, policies, directory, tenants, .. } = base;
+    let Base { settings, audit, sessions, policies, directory, tenants, .. } = base;
     let (clock, own) = (base.clock.clone(), &settings.administration);
-    let copy_life = Duration::from_millis(settings.session.copy_ms);
-    let roster = Roster::new((store.clone(), Arc::clone(ring)), clock.clone(), copy_life, base.shutdown);
-    let users = Users::new(roster, (sessions.clone(), policies.clone()), base.issued.clone(), audit.clone());
+    let users = users(base);
     let shares = AllShares::new((credentials, ledger.clone(), share_policies), audit.clone(), clock.clone());
     let bounds = (Duration::from_millis(own.probe_ms), Duration::from_millis(own.probe_memory_ms));
     let reach = Reach::new(directory.clone(), tenants.keys().cloned(), bounds);
-    let policies = TenantPolicies::new(policies.clone(), ledger.clone(), audit.clone(), clock.clone());
+    let policies = TenantPolicies::new(policies.clone(), audit.clone(), base.shutdown.clone());
     let named = tenants.iter().map(|(id, tenant)| (id.clone(), Named::of(tenant)));
     Administration {
         operators: Operators {

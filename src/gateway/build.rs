@@ -194,15 +194,11 @@ impl<'a> Base<'a> {
     }
 }
 
-/// The audit trails alone, and the tenants that have one.
-pub(in crate::gateway) fn trails(
-    settings: &Settings,
-    clock: &Clock,
-    shutdown: &Shutdown,
-) -> Result<(Audit, Vec<TenantId>), StartError> {
+/// The audit trails alone.
+pub(in crate::gateway) fn trails(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Audit, StartError> {
     let ring = Arc::new(ring(settings)?);
     let store = store(settings, clock, shutdown)?;
-    Ok((audit(settings, (&store, &ring), clock, shutdown), tenants(settings)?.into_keys().collect()))
+    Ok(audit(settings, (&store, &ring), clock, shutdown))
 }
 
 fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock, shutdown: &Shutdown) -> Audit {
@@ -224,7 +220,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.
     let ledger = ledger(base);
-    let tasks = Tasks::new(credentials.clone(), ledger.clone(), memory.min(pace.mul_f32(0.9)));
+    let tasks = Tasks::new(credentials.clone(), (ledger.clone(), audit.clone()), memory.min(pace.mul_f32(0.9)));
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());
     let longest = Duration::from_secs(settings.limits.live_minutes * 60);
@@ -263,7 +259,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         keys,
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
-        sessions: SessionLists::new(sessions.clone()),
+        sessions: SessionLists::new(sessions.clone(), administration.users.clone()),
         share_pages: SharePages::new(
             shared.0.clone(),
             (shared.1.clone(), shared.2.clone()),
@@ -377,7 +373,7 @@ const fn absolute(settings: &Settings) -> Duration {
     Duration::from_secs(settings.session.absolute_hours * 3600)
 }
 
-fn tenants(settings: &Settings) -> Result<BTreeMap<TenantId, Tenant>, StartError> {
+pub(in crate::gateway) fn tenants(settings: &Settings) -> Result<BTreeMap<TenantId, Tenant>, StartError> {
     let read = settings.tenants.iter().map(|(id, tenant)| {
         let id = TenantId::parse(id).map_err(|error| StartError::Settings(format!("tenant {id}: {error}")))?;
         Ok((id, tenant.clone()))

@@ -12,6 +12,7 @@ mod ledger;
 mod opening;
 mod operations;
 mod pdf;
+mod people;
 mod policies;
 mod roster;
 mod services;
@@ -27,6 +28,7 @@ use std::net::{SocketAddr, TcpListener};
 use tokio::sync::oneshot;
 
 use self::operations::MetricsPage;
+pub use self::people::PeopleError;
 use self::services::health::Health;
 use self::services::pace::Breakers;
 pub use self::trails::{EventFilter, TrailError, TrailList, TrailReport};

@@ -177,7 +177,8 @@ fn wanted(filter: EventFilter<'_>) -> Result<Wanted, TrailError> {
     names.iter().map(deed).collect::<Result<_, _>>().map(Wanted::Only)
 }
 
-fn open(settings: &Settings, clock: &Clock, tenant: Option<&str>) -> Result<(Audit, Vec<TenantId>), TrailError> {
+/// The tenant of this name, or all, where there is a store to look into.
+pub(in crate::gateway) fn known(settings: &Settings, tenant: Option<&str>) -> Result<Vec<TenantId>, TrailError> {
     let path = || settings.store.path.display().to_string();
     match opening::looked_at(settings) {
         None => return Err(TrailError::NoStore(path())),
@@ -188,6 +189,11 @@ fn open(settings: &Settings, clock: &Clock, tenant: Option<&str>) -> Result<(Aud
     if let Some(tenant) = tenant.filter(|&tenant| !settings.tenants.contains_key(tenant)) {
         return Err(TrailError::UnknownTenant(tenant.to_owned(), known.join(", ")));
     }
-    let (audit, tenants) = build::trails(settings, clock, &Shutdown::default())?;
-    Ok((audit, tenants.into_iter().filter(|id| tenant.is_none_or(|tenant| id.as_str() == tenant)).collect()))
+    let all = build::tenants(settings)?.into_keys();
+    Ok(all.filter(|id| tenant.is_none_or(|tenant| id.as_str() == tenant)).collect())
+}
+
+fn open(settings: &Settings, clock: &Clock, tenant: Option<&str>) -> Result<(Audit, Vec<TenantId>), TrailError> {
+    let tenants = known(settings, tenant)?;
+    Ok((build::trails(settings, clock, &Shutdown::default())?, tenants))
 }

@@ -44,6 +44,15 @@ impl Timestamp {
         self.utc().format(&Rfc3339).unwrap_or_default()
     }
 
+    /// The same with three digits of the second always, so that it sorts as text.
+    #[must_use]
+    pub fn rfc3339_millis(self) -> String {
+        let text = self.rfc3339();
+        let text = text.trim_end_matches('Z');
+        let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
+        format!("{seconds}.{fraction:0<3}Z")
+    }
+
     /// Reads RFC 3339 text; `None` when it is something else.
     #[must_use]
     pub fn parse_rfc3339(text: &str) -> Option<Self> {

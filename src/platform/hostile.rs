@@ -31,10 +31,10 @@ impl Hostile {
         &self.0
     }
 
-    /// Whether there is nothing to show.
+    /// Whether there is nothing to show: blanks only, and letters that look like nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.trim().is_empty()
+        self.0.chars().all(|c| c.is_whitespace() || is_blank(c))
     }
 
     /// One line of prose: line breaks become blanks, invisible and direction-changing characters become visible tokens.
@@ -114,6 +114,11 @@ fn visible(text: &str, lines: bool) -> String {
         }
         out
     })
+}
+
+/// Letters and signs whose shape is empty: fillers of Hangul, and Braille without a dot.
+const fn is_blank(c: char) -> bool {
+    matches!(c, '\u{115F}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{FFA0}')
 }
 
 /// Controls, direction overrides, zero-width and tag characters, and non-characters.

@@ -256,10 +256,15 @@ impl ApiKey {
         self.editions.iter().skip(1).filter(move |edition| edition.ends > now)
     }
 
+    /// Number of its newest text; 0 when it has none.
+    pub(in crate::gateway) fn newest(&self) -> u32 {
+        self.editions.first().map_or(0, |newest| newest.number)
+    }
+
     /// Makes room for a text made at `now`: earlier ones end after `overlap` at the latest, and those that ended are forgotten.
     /// The number of the new one.
     pub(in crate::gateway) fn rotate(&mut self, now: Timestamp, overlap: Duration, last_four: String) -> u32 {
-        let number = self.editions.first().map_or(0, |newest| newest.number) + 1;
+        let number = self.newest() + 1;
         let last = now.after(overlap);
         for edition in &mut self.editions {
             edition.ends = edition.ends.min(last);

@@ -17,7 +17,8 @@ pub(in crate::gateway) enum Deed {
     Refresh,
     /// A session ended because its user said so. The detail is the kind: here, at the provider, all others.
     SignOut,
-    /// A session was ended by somebody else or by a rule: an administrator, the provider, a limit. The detail says which.
+    /// A session was ended by somebody else or by a rule: an administrator, the provider, a limit. The detail says which, with the
+    /// key of the user whose it was where somebody else ended it.
     SessionEnded,
     /// A cookie, record or callback of one tenant on the host of another.
     TenantMismatch,
@@ -37,8 +38,11 @@ pub(in crate::gateway) enum Deed {
     PolicyChanged,
     /// A user was disabled, or enabled again; the detail says which, with the user's key.
     UserAccess,
-    /// All shares of somebody were ended by an administrator; the detail counts them.
+    /// All shares of somebody were ended by an administrator; the detail counts them, with the maker's key. Each has a line of its
+    /// own besides.
     SharesEnded,
+    /// A task was deleted with what it found; the detail has its id.
+    Task,
     /// Somebody who runs the platform looked at this company's policy and counts.
     OperatorLooked,
     /// A change that needs a recent sign-in was held back until the person signs in once more.
@@ -53,7 +57,7 @@ pub(in crate::gateway) enum Deed {
 
 impl Deed {
     /// Every one.
-    pub(in crate::gateway) const ALL: [Self; 20] = [
+    pub(in crate::gateway) const ALL: [Self; 21] = [
         Self::SignIn,
         Self::SignInRefused,
         Self::Refresh,
@@ -69,6 +73,7 @@ impl Deed {
         Self::PolicyChanged,
         Self::UserAccess,
         Self::SharesEnded,
+        Self::Task,
         Self::OperatorLooked,
         Self::StepUp,
         Self::AuditTrail,
@@ -99,6 +104,7 @@ impl Deed {
             Self::PolicyChanged => "policy_changed",
             Self::UserAccess => "user_access",
             Self::SharesEnded => "shares_ended",
+            Self::Task => "task",
             Self::OperatorLooked => "operator_looked",
             Self::StepUp => "step_up",
             Self::AuditTrail => "audit_trail",
@@ -123,6 +129,7 @@ impl Deed {
             | Self::PolicyChanged
             | Self::UserAccess
             | Self::SharesEnded
+            | Self::Task
             | Self::OperatorLooked
             | Self::StepUp
             | Self::AuditTrail

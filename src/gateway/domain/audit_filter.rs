@@ -24,7 +24,7 @@ pub(in crate::gateway) struct AuditFilter {
     /// The beginning of a person's mark ([`Principal::key`](super::principal::Principal::key)), or part of their name.
     pub(in crate::gateway) actor: String,
     pub(in crate::gateway) deed: Option<Deed>,
-    /// What it was done to, by its whole id.
+    /// What it was done to, by its whole id; or the session it was done in or to.
     pub(in crate::gateway) object: String,
     pub(in crate::gateway) outcome: Option<Outcome>,
     pub(in crate::gateway) request: String,
@@ -102,9 +102,17 @@ impl AuditFilter {
 
     /// Whether the event is left out because anybody can cause it. Who asks for such a deed by name gets it.
     pub(in crate::gateway) fn hides(&self, written: &Written) -> bool {
-        let deed = written.event.deed;
+        self.hides_deed(written.event.deed)
+    }
+
+    fn hides_deed(&self, deed: Deed) -> bool {
         let is_strangers = deed.is_strangers() || deed == Deed::LeftOut;
         is_strangers && !self.all && self.deed != Some(deed)
+    }
+
+    /// Every deed of which events are left out because anybody can cause them.
+    pub(in crate::gateway) fn hidden(&self) -> impl Iterator<Item = Deed> {
+        Deed::ALL.into_iter().filter(|deed| self.hides_deed(*deed))
     }
 
     /// Whether somebody has to be known by name to say whether an event of theirs fits.
@@ -119,7 +127,9 @@ impl AuditFilter {
         let actor = self.actor.is_empty()
             || (!user.is_empty() && user.starts_with(&self.actor))
             || name.is_some_and(|name| contains(name, &self.actor));
-        let object = self.object.is_empty() || event.object() == Some(&self.object);
+        // An event about a session may be looked for by the session, which is no object of its own.
+        let object =
+            self.object.is_empty() || event.object() == Some(&self.object) || event.session.as_ref() == Some(&self.object);
         let is = |wanted: &str, known: &Option<String>| wanted.is_empty() || known.as_deref() == Some(wanted);
         actor
             && object

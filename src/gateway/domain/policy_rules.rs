@@ -189,7 +189,7 @@ pub(in crate::gateway) static RULES: &[Rule] = &[
         "kept_days",
         Retention,
         "Days a share that is over stays in the list",
-        "Without what it showed and without its code: times, counts and who came.",
+        "Without what it showed and without its code: times, counts and who came. Holds for shares that are made from now on.",
         0..=3660,
         shares.kept_days
     ),
@@ -197,7 +197,7 @@ pub(in crate::gateway) static RULES: &[Rule] = &[
         "user_days",
         Retention,
         "Days a person stays in the list of users after their last sign-in",
-        "Who is disabled stays until they are enabled again.",
+        "Who is disabled stays until they are enabled again. Holds for each person from their next sign-in on.",
         1..=3660,
         retention.user_days
     ),
@@ -302,7 +302,7 @@ impl Rule {
 
 fn name(text: &str) -> Result<String, String> {
     let shown = crate::platform::hostile::Hostile::from(text).text();
-    if text.is_empty() || text.chars().count() > LONGEST_NAME {
+    if crate::platform::hostile::Hostile::from(text).is_empty() || text.chars().count() > LONGEST_NAME {
         return Err(format!("Type 1 to {LONGEST_NAME} characters."));
     }
     if shown != text {

@@ -1,11 +1,14 @@
 //! Shares that are not as their company's policy says now: it was another one when they were made, or a program made them.
 
+use serde::{Deserialize, Serialize};
+
 use super::share_entry::Entry;
 use super::share_policy::SharePolicy;
 use crate::platform::clock::Timestamp;
 
 /// What a share does that the policy does not allow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(in crate::gateway) enum Breach {
     /// The link alone opens it.
     NoCode,

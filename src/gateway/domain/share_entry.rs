@@ -104,7 +104,7 @@ pub(in crate::gateway) struct Entry {
     pub(in crate::gateway) note: Hostile,
     /// BCP 47.
     pub(in crate::gateway) language: String,
-    /// Rises with every new code, a change of policy that concerns it, and with the end: what was granted before is void. A grant
+    /// Rises with every new code and with the end: what was granted before is void. A grant
     /// asks for the end of the share besides, so another end needs no other version.
     pub(in crate::gateway) version: u64,
     /// When it was ended by hand, and by whom.

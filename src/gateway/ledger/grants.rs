@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::{Ledger, LedgerError};
-use crate::gateway::domain::share_entry::Mark;
+use crate::gateway::domain::share_breach::{Breach, breaches};
+use crate::gateway::domain::share_entry::{Entry, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store, Unavailable};
+use crate::platform::clock::Timestamp;
 use crate::platform::random;
 use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
@@ -25,24 +27,28 @@ pub(in crate::gateway) struct Inside {
     pub(in crate::gateway) code: Option<Secret>,
     /// The entry's version when it was granted: a later one makes it void.
     pub(in crate::gateway) version: u64,
-    /// So does another policy.
+    /// So does another policy that concerns it.
     pub(in crate::gateway) terms: Terms,
 }
 
-/// What of a company's policy an open door rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What an open door rests on: when it was opened, and what of the share did not fit the company's policy then already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::gateway) struct Terms {
-    without_code: bool,
-    evidence: bool,
-    most_days: u32,
-    most_views: Option<u32>,
-    grant_minutes: u32,
+    given: Timestamp,
+    breaches: Vec<Breach>,
 }
 
 impl Terms {
-    pub(in crate::gateway) const fn of(policy: &SharePolicy) -> Self {
-        let SharePolicy { without_code, evidence, most_days, most_views, grant_minutes, .. } = *policy;
-        Self { without_code, evidence, most_days, most_views, grant_minutes }
+    pub(in crate::gateway) fn of(entry: &Entry, policy: &SharePolicy, now: Timestamp) -> Self {
+        Self { given: now, breaches: breaches(entry, policy, now) }
+    }
+
+    /// Whether the door stays open by the policy as it is now: the share fits it as well as it did when the door was opened, and
+    /// the visit is no longer than one may be. A policy that does not concern the share ends nothing.
+    pub(in crate::gateway) fn hold(&self, entry: &Entry, policy: &SharePolicy, now: Timestamp) -> bool {
+        let longest = Duration::from_secs(60 * u64::from(policy.grant_minutes));
+        let fits = breaches(entry, policy, now).iter().all(|breach| self.breaches.contains(breach));
+        fits && now.since(self.given) < longest
     }
 }
 
@@ -84,7 +90,7 @@ impl Grants {
         let handle = Secret::new(random::token().map_err(|error| Unavailable(error.to_string()))?);
         let key = named(tenant, &handle);
         let code = inside.code.as_ref().map(|code| code.expose().to_owned());
-        let content = Grant { code, version: inside.version, terms: inside.terms };
+        let content = Grant { code, version: inside.version, terms: inside.terms.clone() };
         let plain = Zeroizing::new(serde_json::to_vec(&content).map_err(|_| LedgerError::Sealed)?);
         let sealed = self.ring.seal(PURPOSE, &context(&key, mark), handle.expose().as_bytes(), &plain);
         self.store.put(&key, sealed.map_err(|_| LedgerError::Sealed)?, Some(life)).await?;
@@ -104,7 +110,7 @@ impl Grants {
             return Ok(None);
         };
         let grant: Grant = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
-        Ok(Some(Inside { code: grant.code.clone().map(Secret::new), version: grant.version, terms: grant.terms }))
+        Ok(Some(Inside { code: grant.code.clone().map(Secret::new), version: grant.version, terms: grant.terms.clone() }))
     }
 
     /// How long a grant is good still.

@@ -344,11 +344,16 @@ async fn made_up_ids_are_locked_like_real_ones_and_leave_nothing_for_long() {
     assert_eq!(door.ledger.guard().locks(&door.tenant, &door.mark, 0).await.unwrap().wrong, 0);
 }
 
+fn terms() -> Terms {
+    let now = Timestamp(1_700_000_000_000);
+    Terms::of(&entry("s", now), &POLICY, now)
+}
+
 #[tokio::test]
 async fn a_grant_opens_its_own_share_of_its_own_tenant_until_it_runs_out_and_keeps_its_secrets() {
     let door = door();
     let (grants, life) = (door.ledger.grants(), Duration::from_mins(30));
-    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 4, terms: Terms::of(&POLICY) };
+    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 4, terms: terms() };
     let handle = grants.give(&door.tenant, &door.mark, &inside, life).await.unwrap();
     let open = async |tenant: &TenantId, mark: &Mark, handle: &Secret| {
         let found = grants.open(tenant, mark, handle).await.unwrap();
@@ -360,8 +365,7 @@ async fn a_grant_opens_its_own_share_of_its_own_tenant_until_it_runs_out_and_kee
     assert_eq!(open(&globex(), &door.mark, &handle).await, None);
     assert_eq!(open(&door.tenant, &door.mark, &Secret::new("guess")).await, None);
 
-    let left =
-        grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4, terms: Terms::of(&POLICY) }, life).await.unwrap();
+    let left = grants.give(&door.tenant, &door.mark, &Inside { code: None, version: 4, terms: terms() }, life).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, Some((None, 4)));
     grants.drop(&door.tenant, &left).await.unwrap();
     assert_eq!(open(&door.tenant, &door.mark, &left).await, None);
@@ -377,7 +381,7 @@ async fn the_store_holds_no_id_no_code_and_no_browsers_part_in_the_clear() {
     let share = entry("an-id-that-is-a-capability", bench.clock.now());
     let mark = Mark::of(&tenant, &share.id);
     ledger.begin(&tenant, &share).await.unwrap();
-    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 1, terms: Terms::of(&POLICY) };
+    let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 1, terms: terms() };
     let handle = ledger.grants().give(&tenant, &mark, &inside, Duration::from_mins(30)).await.unwrap();
     let attempt = Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" };
     ledger.guard().admit(attempt, &POLICY).await.unwrap();

@@ -33,6 +33,9 @@ pub(in crate::gateway) enum PolicyError {
     /// Nothing is overwritten.
     #[error("the policy does not open; its sealing key may be gone")]
     Sealed,
+    /// The store went away while it took a policy: whether this version is in force is not known. [`Policies::did_save`] tells.
+    #[error("the store did not say whether version {version} of the policy was saved")]
+    Unsure { version: u64, saved: Saved },
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -150,6 +153,9 @@ impl Policies {
     }
 
     /// Puts a policy in the place of the version that was looked at.
+    ///
+    /// # Errors
+    /// Nothing was saved, but for [`PolicyError::Unsure`].
     pub(in crate::gateway) async fn save(
         &self,
         tenant: &TenantId,
@@ -158,11 +164,10 @@ impl Policies {
     ) -> Result<Outcome, PolicyError> {
         let given = Arc::clone(self.given(tenant)?);
         let outcome = self.write(tenant, &given, (looked_at, policy), by).await?;
-        if matches!(outcome, Outcome::Saved(_)) {
+        if let Outcome::Saved(held) = &outcome {
+            // From here on nothing may fail: it is in force. This replica goes by it with its next request.
+            self.note(tenant, Instant::now(), &Arc::new(held.clone()));
             self.0.copies.changed(tenant).await;
-            self.outdate(tenant);
-            // So that this replica goes by it with its next request.
-            self.held(tenant).await?;
         }
         Ok(outcome)
     }

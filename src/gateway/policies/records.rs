@@ -73,10 +73,13 @@ impl Policies {
             Some((old, at)) => {
                 let past = past(tenant, old.version);
                 store.put(&past, self.seal(&past, old)?, None).await?;
-                matches!(store.compare_and_set(&key, *at, self.seal(&key, &next)?, None).await?, Swap::Done(_))
+                let swapped = store.compare_and_set(&key, *at, self.seal(&key, &next)?, None).await;
+                swapped.map(|swap| matches!(swap, Swap::Done(_)))
             }
-            None => store.insert(&key, self.seal(&key, &next)?, None).await?.is_some(),
+            None => store.insert(&key, self.seal(&key, &next)?, None).await.map(|version| version.is_some()),
         };
+        let unsure = |_| PolicyError::Unsure { version: next.version, saved: saved.clone() };
+        let written = written.map_err(unsure)?;
         if !written {
             return self.read(tenant, given).await.map(Outcome::Stale);
         }
@@ -85,6 +88,20 @@ impl Policies {
             let _ = store.delete(&past(tenant, oldest)).await;
         }
         Ok(Outcome::Saved(Held { version: next.version, policy: Arc::new(policy), saved: Some(saved) }))
+    }
+
+    /// Whether a version that a store did not answer for was saved after all, be it in force now or not.
+    pub(in crate::gateway) async fn did_save(
+        &self,
+        tenant: &TenantId,
+        (version, saved): (u64, &Saved),
+    ) -> Result<bool, PolicyError> {
+        let Some((now, _)) = self.record(&current(tenant)).await? else { return Ok(false) };
+        if now.version <= version {
+            return Ok(now.version == version && now.saved == *saved);
+        }
+        let before = self.record(&past(tenant, version)).await?;
+        Ok(before.is_some_and(|(record, _)| record.saved == *saved))
     }
 
     /// The version in force and those before it that are kept, newest first; none when nothing was saved yet.

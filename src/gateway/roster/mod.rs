@@ -16,7 +16,7 @@ use self::outside::Outside;
 use super::domain::principal::Principal;
 use super::domain::role::Role;
 use super::domain::tenant::TenantId;
-use super::store::{Key, Store, Swap, Unavailable, Version};
+use super::store::{Key, Lease, Store, Swap, Unavailable, Version};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::hostile::Hostile;
 use crate::platform::seal::Ring;
@@ -25,6 +25,10 @@ use crate::platform::shutdown::Shutdown;
 const KIND: &str = "person";
 /// Changes by others that one change gives way to.
 const TRIES: usize = 20;
+/// Whoever decides who may come in is alone for this long at most.
+const ALONE: Duration = Duration::from_secs(10);
+/// Looks whether somebody else is done with that, and the wait between two.
+const LOOKS: (u32, Duration) = (200, Duration::from_millis(25));
 /// Records that are read at the same time.
 const AT_ONCE: usize = 32;
 
@@ -50,6 +54,9 @@ pub(in crate::gateway) struct Person {
     pub(in crate::gateway) first_at: Timestamp,
     pub(in crate::gateway) last_at: Timestamp,
     pub(in crate::gateway) disabled: Option<Disabled>,
+    /// The last time it was so, once they may come in again.
+    #[serde(default)]
+    pub(in crate::gateway) was_disabled: Option<Disabled>,
 }
 
 /// That somebody may not come in.
@@ -117,7 +124,8 @@ impl Roster {
             }
             let first_at = found.as_ref().map_or(now, |(person, _)| person.first_at);
             let Principal { issuer, subject, name, email, role, .. } = who.clone();
-            let person = Person { issuer, subject, name, email, role, first_at, last_at: now, disabled: None };
+            let was_disabled = found.as_ref().and_then(|(person, _)| person.was_disabled.clone());
+            let person = Person { issuer, subject, name, email, role, first_at, last_at: now, disabled: None, was_disabled };
             // First the index: somebody who is in no list could not be disabled.
             self.store.add(&index(tenant), &user, Some(kept)).await?;
             if self.write(tenant, (&user, &person), found.map(|(_, version)| version), Some(kept)).await? {
@@ -177,6 +185,26 @@ impl Roster {
         Ok(self.store.members(&index(tenant)).await?.len())
     }
 
+    /// Waits until nobody else decides who may come in, on whichever replica: two who decide about each other do so one after the
+    /// other, and the second is found to be out already. To be given back with [`Roster::leave`].
+    pub(in crate::gateway) async fn alone(&self, tenant: &TenantId) -> Result<Lease, RosterError> {
+        let key = Key::new(tenant, "people", "deciding");
+        for _ in 0..LOOKS.0 {
+            if let Some(lease) = self.store.acquire(&key, ALONE).await? {
+                return Ok(lease);
+            }
+            tokio::time::sleep(LOOKS.1).await;
+        }
+        Err(Unavailable("others decide all the time who may come in".to_owned()).into())
+    }
+
+    /// Lets others decide. A store that is away does it by itself.
+    pub(in crate::gateway) async fn leave(&self, lease: &Lease) {
+        if let Err(error) = self.store.release(lease).await {
+            tracing::debug!(%error, "others wait a moment before they decide who may come in");
+        }
+    }
+
     /// Disables somebody, for good until [`Roster::enable`]. `None`: there is nobody of that key. False: they were before; it
     /// stays as it was written down then.
     pub(in crate::gateway) async fn disable(
@@ -208,7 +236,13 @@ impl Roster {
         user: &str,
         kept: Duration,
     ) -> Result<Option<bool>, RosterError> {
-        let done = self.change(tenant, user, Some(kept), |person| person.disabled.take().is_some()).await?;
+        let enable = |person: &mut Person| {
+            let before = person.disabled.take();
+            let is_news = before.is_some();
+            person.was_disabled = before.or_else(|| person.was_disabled.take());
+            is_news
+        };
+        let done = self.change(tenant, user, Some(kept), enable).await?;
         self.outside.remove(tenant, user).await?;
         self.outside.changed(tenant).await;
         Ok(done)

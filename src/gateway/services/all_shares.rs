@@ -133,7 +133,7 @@ impl AllShares {
     }
 
     /// Ends every share of a maker that opens something still. Done again it tells the service of those it could not be told of.
-    pub(in crate::gateway) async fn end_of(&self, actor: &Actor, maker: &str, network: &str) -> Result<Ended, Error> {
+    pub(in crate::gateway) async fn end_of(&self, actor: &Actor, maker: &str) -> Result<Ended, Error> {
         let tenant = &actor.principal.tenant;
         let theirs: Vec<_> = self.all(tenant).await?.into_iter().filter(|share| share.entry.maker.key == maker).collect();
         if theirs.is_empty() {
@@ -150,8 +150,8 @@ impl AllShares {
                 Err(error) => failed = Some(error),
             }
         }
-        let event = actor.did(Event::new(Deed::SharesEnded, &format!("{} of {maker}", done.ended)));
-        self.audit.record(tenant, Event { network: Some(network.to_owned()), ..event });
+        let event = Event::new(Deed::SharesEnded, &format!("ended_{} {maker}", done.ended));
+        self.audit.record(tenant, actor.did(event));
         failed.map_or(Ok(done), Err)
     }
 

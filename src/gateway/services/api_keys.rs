@@ -27,6 +27,8 @@ use crate::platform::secret::Secret;
 pub(in crate::gateway) const LONGEST_LABEL: usize = 60;
 /// A key that ends within this time is told of.
 pub(in crate::gateway) const SOON: Duration = Duration::from_hours(24 * 30);
+/// Stands in the mark of a form that has done its work.
+const MADE: &[u8] = b"made";
 /// How long it is known that a form was sent.
 const FORM_KEPT: Duration = Duration::from_hours(24);
 
@@ -69,6 +71,17 @@ pub(in crate::gateway) enum Outcome {
     Made(Box<ApiKey>, Secret),
     /// The form was sent before; its text was shown then.
     AlreadyMade,
+    /// The form was sent before, and that is not over or came to no end: whether it made a text is not known.
+    Begun,
+}
+
+/// What became of the work behind a form.
+enum Sent<T> {
+    Now(T),
+    /// It was done before.
+    Before,
+    /// It was begun before; how it ended is not known.
+    Begun,
 }
 
 /// A key with what is known of its use.
@@ -180,45 +193,58 @@ impl ApiKeys {
     pub(in crate::gateway) async fn create(&self, actor: &Actor, wanted: &Wanted) -> Result<Outcome, Error> {
         let new = self.understood(wanted)?;
         let by = (actor.principal.key(), actor.principal.name.clone());
-        let made = self.once(actor, &wanted.once, self.issued.create(&actor.principal.tenant, new, by)).await?;
-        Ok(self.told(actor, "created", made))
+        let sent = self.once(actor, &wanted.once, self.issued.create(&actor.principal.tenant, new, by)).await;
+        self.told(actor, ("created", ""), sent)
     }
 
-    /// Makes another text for a key, at most one for each form. Earlier ones end after the overlap.
+    /// Makes another text for a key whose newest is number `from`, at most one for each form. Earlier ones end after the overlap.
     pub(in crate::gateway) async fn rotate(
         &self,
         actor: &Actor,
         id: &str,
-        overlap: Overlap,
+        (from, overlap): (u32, Overlap),
         once: &str,
     ) -> Result<Outcome, Error> {
-        let made = self.once(actor, once, self.issued.rotate(&actor.principal.tenant, id, overlap.time())).await?;
-        Ok(self.told(actor, &format!("rotated_{}", overlap.as_str()), made))
+        let work = self.issued.rotate(&actor.principal.tenant, id, (Some(from), overlap.time()));
+        let what = if overlap == Overlap::None { "rotated_at_once".to_owned() } else { format!("rotated_{}", overlap.as_str()) };
+        let sent = self.once(actor, once, work).await;
+        self.told(actor, (&what, id), sent)
     }
 
     /// Takes a key back for good: within a second no replica lets it in.
     pub(in crate::gateway) async fn revoke(&self, actor: &Actor, id: &str) -> Result<(), Error> {
-        let revoked = self.issued.revoke(&actor.principal.tenant, id).await?;
-        self.note(actor, "revoked", &revoked.id);
-        Ok(())
+        let revoked = self.issued.revoke(&actor.principal.tenant, id).await.map_err(Error::from);
+        match &revoked {
+            Ok(revoked) => self.note(actor, "revoked", &revoked.id),
+            Err(Error::Unavailable { .. }) => self.note(actor, "revoked_unsure", id),
+            Err(_) => {}
+        }
+        revoked.map(drop)
     }
 
-    /// Does `work` unless this form did it before. When it comes to nothing, the form can be sent again.
+    /// Does `work` unless this form did it before. When it comes to nothing, the form can be sent again; while nobody knows, it
+    /// cannot, and says so.
     async fn once<T, E: Into<Error>>(
         &self,
         actor: &Actor,
         once: &str,
         work: impl Future<Output = Result<T, E>>,
-    ) -> Result<Option<T>, Error> {
+    ) -> Result<Sent<T>, Error> {
         if !(16..=64).contains(&once.len()) {
             return Err(Error::Invalid("The form is not complete. Load its page again.".to_owned()));
         }
         let form = Key::hashed(&actor.principal.tenant, "api-key-form", &format!("{}/{once}", actor.principal.key()));
         if self.store.insert(&form, Vec::new(), Some(FORM_KEPT)).await?.is_none() {
-            return Ok(None);
+            let before = self.store.get(&form).await?;
+            return Ok(if before.is_some_and(|form| form.value == MADE) { Sent::Before } else { Sent::Begun });
         }
         match work.await {
-            Ok(made) => Ok(Some(made)),
+            Ok(made) => {
+                if let Err(error) = self.store.put(&form, MADE.to_vec(), Some(FORM_KEPT)).await {
+                    tracing::debug!(%error, "that a form has made a key is not written down; sent again it says less");
+                }
+                Ok(Sent::Now(made))
+            }
             Err(error) => {
                 // A store that is away now leaves a form that cannot be sent again: its page can be loaded anew.
                 let _ = self.store.delete(&form).await;
@@ -227,19 +253,36 @@ impl ApiKeys {
         }
     }
 
-    fn told(&self, actor: &Actor, what: &str, made: Option<(ApiKey, Secret)>) -> Outcome {
-        let Some((key, text)) = made else { return Outcome::AlreadyMade };
-        self.note(actor, what, &key.id);
-        Outcome::Made(Box::new(key), text)
+    /// Writes down what a form did. A store that went away meanwhile may have done it: that is written down, too.
+    fn told(
+        &self,
+        actor: &Actor,
+        (what, id): (&str, &str),
+        sent: Result<Sent<(ApiKey, Secret)>, Error>,
+    ) -> Result<Outcome, Error> {
+        match sent {
+            Ok(Sent::Now((key, text))) => {
+                self.note(actor, what, &key.id);
+                Ok(Outcome::Made(Box::new(key), text))
+            }
+            Ok(Sent::Before) => Ok(Outcome::AlreadyMade),
+            Ok(Sent::Begun) => Ok(Outcome::Begun),
+            Err(error) => {
+                if matches!(error, Error::Unavailable { .. }) {
+                    self.note(actor, &format!("{what}_unsure"), id);
+                }
+                Err(error)
+            }
+        }
     }
 
     fn note(&self, actor: &Actor, what: &str, id: &str) {
-        self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::ApiKey, &format!("{what} {id}"))));
+        self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::ApiKey, format!("{what} {id}").trim_end())));
     }
 
     fn understood(&self, wanted: &Wanted) -> Result<NewApiKey, Error> {
         let label = wanted.label.trim();
-        if label.is_empty() || label.chars().count() > LONGEST_LABEL {
+        if Hostile::from(label).is_empty() || label.chars().count() > LONGEST_LABEL {
             return Err(Error::Invalid(format!("A label needs 1 to {LONGEST_LABEL} characters.")));
         }
         let scopes = Scopes::of(&wanted.groups, wanted.operations.iter().map(String::as_str));

@@ -2,7 +2,7 @@
 //! page looks through a bounded number of records and says how far it came, a file is made while it is sent.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, Stream};
@@ -34,7 +34,10 @@ pub(in crate::gateway) struct AuditLog {
     users: Users,
     clock: Clock,
     shutdown: Shutdown,
-    files: Arc<Semaphore>,
+    /// Places for files, for each tenant its own: one that reads slowly keeps nobody else waiting.
+    files: Arc<Mutex<HashMap<TenantId, Arc<Semaphore>>>>,
+    /// Files that are made at the same time for a tenant by this process.
+    files_at_once: usize,
     /// Events on a page.
     events: usize,
     /// Records that one page looks through.
@@ -85,8 +88,8 @@ struct Progress {
 
 impl AuditLog {
     pub(in crate::gateway) fn new((audit, users): (Audit, Users), (clock, shutdown): (Clock, Shutdown), settings: &Settings) -> Self {
-        let files = Arc::new(Semaphore::new(settings.files_at_once));
-        Self { audit, users, clock, shutdown, files, events: settings.page_events, most: settings.looked_through }
+        let Settings { files_at_once, page_events: events, looked_through: most, .. } = *settings;
+        Self { audit, users, clock, shutdown, files: Arc::default(), files_at_once, events, most }
     }
 
     /// A page of the log of the administrator's tenant, below an event or from its end.
@@ -194,12 +197,11 @@ impl AuditLog {
     pub(in crate::gateway) fn file(
         &self,
         actor: &Actor,
-        network: &str,
         (filter, form): (AuditFilter, Form),
     ) -> Result<impl Stream<Item = Result<Lines, Error>> + use<>, Error> {
-        let place = Arc::clone(&self.files).try_acquire_owned().map_err(|_| Error::Busy { retry_after: 10 })?;
+        let place = self.places(&actor.principal.tenant).try_acquire_owned().map_err(|_| Error::Busy { retry_after: 10 })?;
         let what = if form == Form::Csv { "exported_csv" } else { "exported_json" };
-        self.note(actor, network, what);
+        self.note(actor, what);
         let range = filter.range(self.clock.now());
         let tenant = actor.principal.tenant.clone();
         let begun = Progress {
@@ -215,9 +217,14 @@ impl AuditLog {
         Ok(stream::try_unfold(begun, Progress::next))
     }
 
+    fn places(&self, tenant: &TenantId) -> Arc<Semaphore> {
+        let mut all = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(tenant.clone()).or_insert_with(|| Arc::new(Semaphore::new(FILES))))
+    }
+
     /// Begins to check in the background whether the trail is whole. False when somebody does, or did just now.
-    pub(in crate::gateway) async fn check(&self, actor: &Actor, network: &str) -> Result<bool, Error> {
-        let event = Event { network: Some(network.to_owned()), ..actor.did(Event::new(Deed::AuditTrail, "checked")) };
+    pub(in crate::gateway) async fn check(&self, actor: &Actor) -> Result<bool, Error> {
+        let event = actor.did(Event::new(Deed::AuditTrail, "checked"));
         Ok(self.audit.check(&actor.principal.tenant, event, &self.shutdown).await?)
     }
 
@@ -225,9 +232,8 @@ impl AuditLog {
         self.clock.now()
     }
 
-    fn note(&self, actor: &Actor, network: &str, what: &str) {
-        let event = actor.did(Event::new(Deed::AuditTrail, what));
-        self.audit.record(&actor.principal.tenant, Event { network: Some(network.to_owned()), ..event });
+    fn note(&self, actor: &Actor, what: &str) {
+        self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::AuditTrail, what)));
     }
 }
 

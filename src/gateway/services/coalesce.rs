@@ -86,7 +86,7 @@ mod tests {
         let tenant = TenantId::parse("acme").unwrap();
         let (issuer, subject) = ("https://id.example".to_owned(), "alice".to_owned());
         let principal = Principal { tenant, issuer, subject, name: "".into(), email: "".into(), role: Role::Member };
-        Actor { principal, login: LoginId::new().unwrap(), request_id: String::new() }
+        Actor { principal, login: LoginId::new().unwrap(), request_id: String::new(), network: String::new() }
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ fn actor(tenant: TenantId, subject: &str) -> Actor {
         email: "".into(),
         role: Role::Member,
     };
-    Actor { principal, login: LoginId::new().unwrap(), request_id: "r".to_owned() }
+    Actor { principal, login: LoginId::new().unwrap(), request_id: "r".to_owned(), network: "192.0.2.0/24".to_owned() }
 }
 
 fn drafts(bench: &Bench) -> Drafts {

@@ -104,6 +104,7 @@ impl From<PolicyError> for Error {
         match error {
             PolicyError::Unknown => Self::NotFound,
             PolicyError::Sealed => Self::Internal(error.to_string()),
+            PolicyError::Unsure { .. } => Self::Unavailable { retry_after: 5 },
             PolicyError::Unavailable(error) => error.into(),
         }
     }
@@ -139,9 +140,11 @@ impl From<VaultError> for Error {
     fn from(error: VaultError) -> Self {
         match error {
             VaultError::Unknown => Self::NotFound,
-            VaultError::Duplicate | VaultError::Full { .. } | VaultError::ManyTexts | VaultError::OnlyActive => {
-                Self::Conflict(sentence(&error))
-            }
+            VaultError::Duplicate
+            | VaultError::Full { .. }
+            | VaultError::ManyTexts
+            | VaultError::Rotated
+            | VaultError::OnlyActive => Self::Conflict(sentence(&error)),
             VaultError::Malformed => Self::Invalid(sentence(&error)),
             VaultError::Sealed => Self::Internal(error.to_string()),
             VaultError::Unavailable(error) => error.into(),

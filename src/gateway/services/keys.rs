@@ -10,7 +10,7 @@ use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::{KeyUser, Origins, Uses};
 use crate::gateway::upstream::Kind;
-use crate::gateway::vault::ServerKeys;
+use crate::gateway::vault::{ServerKeys, VaultError};
 use crate::platform::hostile::Hostile;
 use crate::platform::secret::Secret;
 
@@ -74,7 +74,7 @@ impl Keys {
     /// service that cannot be reached does not stand in the way; the key is not active then.
     pub(in crate::gateway) async fn add(&self, actor: &Actor, label: &str, key: &Secret) -> Result<Added, Error> {
         let (label, text) = (label.trim(), key.expose().trim());
-        if label.is_empty() || label.chars().count() > LONGEST_LABEL {
+        if Hostile::from(label).is_empty() || label.chars().count() > LONGEST_LABEL {
             return Err(Error::Invalid(format!("A label needs 1 to {LONGEST_LABEL} characters.")));
         }
         if text.is_empty() || text.len() > LONGEST_KEY || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -82,13 +82,14 @@ impl Keys {
             return Err(Error::Invalid(words));
         }
         let tenant = &actor.principal.tenant;
-        let added = self.vault.add(tenant, Hostile::from(label), Secret::new(text), actor.principal.name.clone()).await?;
-        self.note(actor, "added", &added.id);
+        let added = self.vault.add(tenant, Hostile::from(label), Secret::new(text), actor.principal.name.clone()).await;
+        let id = added.as_ref().map_or_else(|_| String::new(), |added| added.id.clone());
+        let added = self.noted(actor, ("added", &id), added)?;
         match self.tested(tenant, &actor.request_id, &added.id).await {
             Ok(Verdict::Refused) => Ok(Added::Refused),
             Ok(Verdict::Accepted) if self.vault.active(tenant).await?.is_empty() => {
-                self.vault.activate(tenant, &added.id).await?;
-                self.note(actor, "activated", &added.id);
+                let activated = self.vault.activate(tenant, &added.id).await;
+                self.noted(actor, ("activated", &added.id), activated)?;
                 Ok(Added::Active)
             }
             Ok(Verdict::Accepted) => Ok(Added::Accepted),
@@ -101,36 +102,46 @@ impl Keys {
 
     /// Asks the service for something harmless with the key and writes down what it said.
     pub(in crate::gateway) async fn test(&self, actor: &Actor, id: &str) -> Result<Verdict, Error> {
-        self.tested(&actor.principal.tenant, &actor.request_id, id).await
+        let verdict = self.tested(&actor.principal.tenant, &actor.request_id, id).await?;
+        self.note(actor, if verdict == Verdict::Accepted { "tested_accepted" } else { "tested_not_accepted" }, id);
+        Ok(verdict)
     }
 
     /// Makes a key the active one after the service accepted it; a refused key stays as it is.
     pub(in crate::gateway) async fn activate(&self, actor: &Actor, id: &str) -> Result<(), Error> {
-        if self.test(actor, id).await? == Verdict::Refused {
+        if self.tested(&actor.principal.tenant, &actor.request_id, id).await? == Verdict::Refused {
+            self.note(actor, "refused_activation", id);
             let words = "The scanning service does not accept this key, so it was not made active. The active key is as before.";
             return Err(Error::Conflict(words.to_owned()));
         }
-        self.vault.activate(&actor.principal.tenant, id).await?;
-        self.note(actor, "activated", id);
-        Ok(())
+        let activated = self.vault.activate(&actor.principal.tenant, id).await;
+        self.noted(actor, ("activated", id), activated).map(drop)
     }
 
     /// Makes one of two active keys inactive.
     pub(in crate::gateway) async fn deactivate(&self, actor: &Actor, id: &str) -> Result<(), Error> {
-        self.vault.deactivate(&actor.principal.tenant, id).await?;
-        self.note(actor, "deactivated", id);
-        Ok(())
+        let deactivated = self.vault.deactivate(&actor.principal.tenant, id).await;
+        self.noted(actor, ("deactivated", id), deactivated).map(drop)
     }
 
     /// Deletes a key for good.
     pub(in crate::gateway) async fn remove(&self, actor: &Actor, id: &str) -> Result<(), Error> {
-        let removed = self.vault.remove(&actor.principal.tenant, id).await?;
-        self.note(actor, "removed", &removed.id);
-        Ok(())
+        let removed = self.vault.remove(&actor.principal.tenant, id).await;
+        self.noted(actor, ("removed", id), removed).map(drop)
+    }
+
+    /// Writes down what was done; that it may have been done, where the store went away before it said so.
+    fn noted<T>(&self, actor: &Actor, (what, id): (&str, &str), done: Result<T, VaultError>) -> Result<T, Error> {
+        match &done {
+            Ok(_) => self.note(actor, what, id),
+            Err(VaultError::Unavailable(_)) => self.note(actor, &format!("{what}_unsure"), id),
+            Err(_) => {}
+        }
+        done.map_err(Error::from)
     }
 
     fn note(&self, actor: &Actor, what: &str, id: &str) {
-        self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::ServerKey, &format!("{what} {id}"))));
+        self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::ServerKey, format!("{what} {id}").trim_end())));
     }
 
     async fn tested(&self, tenant: &TenantId, request_id: &str, id: &str) -> Result<Verdict, Error> {

@@ -56,13 +56,14 @@ pub(in crate::gateway) struct Actor {
     pub(in crate::gateway) principal: Principal,
     pub(in crate::gateway) login: LoginId,
     pub(in crate::gateway) request_id: String,
+    /// From where: IPv4 /24, IPv6 /48.
+    pub(in crate::gateway) network: String,
 }
 
 impl Actor {
-    /// The event as one that this person caused in this request.
+    /// The event as one that this person caused in this request, from where they are.
     fn did(&self, event: Event) -> Event {
-        let request_id = Some(self.request_id.clone());
-        Event { request_id, ..event.by(&self.principal.key(), &self.login.public()) }
+        event.by(&self.principal.key(), &self.login.public()).from(&self.network, &self.request_id)
     }
 }
 

@@ -2,28 +2,28 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Actor;
 use super::error::Error;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::policy_rules::{self, Problem};
-use crate::gateway::domain::share_breach::breaches;
-use crate::gateway::domain::share_entry::{Entry, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::tenant_policy::TenantPolicy;
-use crate::gateway::ledger::{Ledger, LedgerError};
-use crate::gateway::policies::{Author, Outcome, Policies};
+use crate::gateway::policies::{Author, Outcome, Policies, PolicyError, Saved};
 pub(in crate::gateway) use crate::gateway::policies::{Held, Version};
-use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::shutdown::Shutdown;
+
+/// Wait between two looks whether a policy was saved.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::gateway) struct TenantPolicies {
     policies: Policies,
-    ledger: Ledger,
     audit: Audit,
-    clock: Clock,
+    shutdown: Shutdown,
 }
 
 /// A tenant's policy with what it can be.
@@ -48,8 +48,8 @@ pub(in crate::gateway) enum Answer {
 }
 
 impl TenantPolicies {
-    pub(in crate::gateway) const fn new(policies: Policies, ledger: Ledger, audit: Audit, clock: Clock) -> Self {
-        Self { policies, ledger, audit, clock }
+    pub(in crate::gateway) const fn new(policies: Policies, audit: Audit, shutdown: Shutdown) -> Self {
+        Self { policies, audit, shutdown }
     }
 
     /// The policy of the actor's tenant.
@@ -63,12 +63,12 @@ impl TenantPolicies {
         Ok(Shown { held, given, versions: self.policies.versions(tenant).await? })
     }
 
-    /// Puts what a form asks for into force, on all replicas, if it was made from the version that is in force now.
+    /// Puts what a form asks for into force, on all replicas, if it was made from the version that is in force now. Whoever is inside of
+    /// a share stays there unless the share or their visit does not fit the new policy: each grant is judged when it is used.
     pub(in crate::gateway) async fn save(
         &self,
         actor: &Actor,
         (looked_at, form): (u64, &HashMap<String, String>),
-        network: &str,
     ) -> Result<Answer, Error> {
         let tenant = &actor.principal.tenant;
         let (held, given) = (self.policies.held(tenant).await?, self.policies.given(tenant)?);
@@ -81,37 +81,37 @@ impl TenantPolicies {
             return Ok(Answer::Unchanged);
         }
         let by = Author { user: actor.principal.key(), name: actor.principal.name.clone() };
-        let Outcome::Saved(saved) = self.policies.save(tenant, (looked_at, wanted), by).await? else {
-            return Ok(Answer::Stale);
-        };
-        let event = Event::new(Deed::PolicyChanged, &format!("version {}: {}", saved.version, policy_rules::in_words(&changes)));
-        self.audit.record(tenant, Event { network: Some(network.to_owned()), ..actor.did(event) });
-        self.void_grants(tenant, &held.policy, &saved.policy).await?;
-        Ok(Answer::Saved)
+        let words = format!("version {}: {}", looked_at.saturating_add(1), policy_rules::in_words(&changes));
+        let event = actor.did(Event::new(Deed::PolicyChanged, &words));
+        match self.policies.save(tenant, (looked_at, wanted), by).await {
+            Ok(Outcome::Saved(_)) => {
+                self.audit.record(tenant, event);
+                Ok(Answer::Saved)
+            }
+            Ok(Outcome::Stale(_)) => Ok(Answer::Stale),
+            Err(PolicyError::Unsure { version, saved }) => {
+                self.find_out(tenant, (version, saved), event);
+                Err(Error::Unavailable { retry_after: 5 })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
-    /// Recipients who are inside of a share that the new policy concerns have to come in anew: it is in breach of it now and was not
-    /// before, or opened shares stay open for a shorter time.
-    async fn void_grants(&self, tenant: &TenantId, old: &TenantPolicy, new: &TenantPolicy) -> Result<(), Error> {
-        let (old, new, now) = (&old.shares, &new.shares, self.clock.now());
-        if old == new {
-            return Ok(());
-        }
-        let shorter = new.grant_minutes < old.grant_minutes;
-        let concerned = |entry: &Entry, now: Timestamp| {
-            let (before, after) = (breaches(entry, old, now), breaches(entry, new, now));
-            shorter || after.iter().any(|breach| !before.contains(breach))
-        };
-        for (mark, entry) in self.ledger.all(tenant).await? {
-            let is_open = matches!(entry.state(now), State::Open | State::CodeDead | State::UsedUp);
-            if is_open && concerned(&entry, now) {
-                let void = |entry: &mut Entry| -> Result<(), LedgerError> {
-                    entry.version += 1;
-                    Ok(())
-                };
-                self.ledger.change(tenant, &mark, void).await?;
+    /// Writes the change down as soon as the store says that it was made: no policy is in force without its line.
+    fn find_out(&self, tenant: &TenantId, (version, saved): (u64, Saved), event: Event) {
+        let (policies, audit, tenant, end) = (self.policies.clone(), self.audit.clone(), tenant.clone(), self.shutdown.clone());
+        self.shutdown.spawn(async move {
+            loop {
+                match policies.did_save(&tenant, (version, &saved)).await {
+                    Ok(true) => return audit.record(&tenant, event),
+                    Ok(false) => return,
+                    Err(error) => tracing::warn!(%tenant, version, %error, "whether a policy was saved is not known yet"),
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN) => {}
+                    () = end.begun() => return,
+                }
             }
-        }
-        Ok(())
+        });
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Actor;
 use super::error::Error;
+use super::users::Users;
 use crate::gateway::domain::ending::Ending;
 use crate::gateway::domain::role::Role;
 use crate::gateway::session::{By, Sessions};
@@ -14,7 +15,10 @@ pub(in crate::gateway) const MOST: usize = 2000;
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
-pub(in crate::gateway) struct SessionLists(Sessions);
+pub(in crate::gateway) struct SessionLists {
+    sessions: Sessions,
+    users: Users,
+}
 
 /// The sessions of whoever asks.
 #[derive(Clone, Debug)]
@@ -49,33 +53,33 @@ pub(in crate::gateway) struct Everybody {
 }
 
 impl SessionLists {
-    pub(in crate::gateway) const fn new(sessions: Sessions) -> Self {
-        Self(sessions)
+    pub(in crate::gateway) const fn new(sessions: Sessions, users: Users) -> Self {
+        Self { sessions, users }
     }
 
     /// The actor's own sessions.
     pub(in crate::gateway) async fn own(&self, actor: &Actor) -> Result<Own, Error> {
         let (tenant, this) = (&actor.principal.tenant, actor.login.public());
-        let mut sessions = self.0.list(tenant, &actor.principal.key()).await?;
+        let mut sessions = self.sessions.list(tenant, &actor.principal.key()).await?;
         sessions.sort_by_key(|session| (session.id != this, std::cmp::Reverse(session.last_seen)));
-        Ok(Own { sessions, this, policy: self.0.policy(tenant) })
+        Ok(Own { sessions, this, policy: self.sessions.policy(tenant) })
     }
 
     /// Ends one of the actor's own sessions. False when it had ended already.
-    pub(in crate::gateway) async fn end_own(&self, actor: &Actor, id: &str, network: &str) -> Result<bool, Error> {
+    pub(in crate::gateway) async fn end_own(&self, actor: &Actor, id: &str) -> Result<bool, Error> {
         let tenant = &actor.principal.tenant;
-        self.0.whose(tenant, id).await?.filter(|user| *user == actor.principal.key()).ok_or(Error::NotFound)?;
-        Ok(self.0.end(tenant, id, Ending::Elsewhere, &by(actor, network)).await?)
+        self.sessions.whose(tenant, id).await?.filter(|user| *user == actor.principal.key()).ok_or(Error::NotFound)?;
+        Ok(self.sessions.end(tenant, id, Ending::Elsewhere, &by(actor)).await?)
     }
 
     /// Ends all sessions of the actor but the one that asks. How many.
-    pub(in crate::gateway) async fn end_others(&self, actor: &Actor, network: &str) -> Result<usize, Error> {
-        self.end_all_of(actor, &actor.principal.key(), Ending::Elsewhere, network).await
+    pub(in crate::gateway) async fn end_others(&self, actor: &Actor) -> Result<usize, Error> {
+        self.end_all_of(actor, &actor.principal.key(), Ending::Elsewhere).await
     }
 
     /// The sessions of the tenant of people whose name or e-mail address contains `wanted`; of all when it is empty.
     pub(in crate::gateway) async fn everybody(&self, actor: &Actor, wanted: &str) -> Result<Everybody, Error> {
-        let all = self.0.list_all(&actor.principal.tenant, MOST).await?;
+        let all = self.sessions.list_all(&actor.principal.tenant, MOST).await?;
         let wanted = wanted.trim().to_lowercase();
         let fits = |text: &Hostile| text.raw().to_lowercase().contains(&wanted);
         let mut people: Vec<Person> = Vec::new();
@@ -92,26 +96,29 @@ impl SessionLists {
         Ok(Everybody { people, this: actor.login.public(), complete: all.complete })
     }
 
-    /// Ends a session of the administrator's tenant. False when it had ended already.
-    pub(in crate::gateway) async fn end_any(&self, actor: &Actor, id: &str, network: &str) -> Result<bool, Error> {
+    /// Ends a session of the administrator's tenant, of a certain person where one is named. False when it had ended already.
+    pub(in crate::gateway) async fn end_any(&self, actor: &Actor, user: Option<&str>, id: &str) -> Result<bool, Error> {
         let tenant = &actor.principal.tenant;
-        self.0.whose(tenant, id).await?.ok_or(Error::NotFound)?;
-        Ok(self.0.end(tenant, id, Ending::Administrator, &by(actor, network)).await?)
+        let whose = self.sessions.whose(tenant, id).await?;
+        whose.filter(|whose| user.is_none_or(|user| user == whose)).ok_or(Error::NotFound)?;
+        Ok(self.sessions.end(tenant, id, Ending::Administrator, &by(actor)).await?)
     }
 
     /// Ends all sessions of a person of the administrator's tenant but the one that asks. How many.
-    pub(in crate::gateway) async fn end_person(&self, actor: &Actor, user: &str, network: &str) -> Result<usize, Error> {
-        if !self.0.known(&actor.principal.tenant, user).await?.is_something() {
+    pub(in crate::gateway) async fn end_person(&self, actor: &Actor, user: &str) -> Result<usize, Error> {
+        let tenant = &actor.principal.tenant;
+        // Who was away for long is still in the list of people, and nothing else.
+        if !self.sessions.known(tenant, user).await?.is_something() && !self.users.has(tenant, user).await? {
             return Err(Error::NotFound);
         }
-        self.end_all_of(actor, user, Ending::Administrator, network).await
+        self.end_all_of(actor, user, Ending::Administrator).await
     }
 
-    async fn end_all_of(&self, actor: &Actor, user: &str, ending: Ending, network: &str) -> Result<usize, Error> {
+    async fn end_all_of(&self, actor: &Actor, user: &str, ending: Ending) -> Result<usize, Error> {
         let (tenant, this) = (&actor.principal.tenant, actor.login.public());
         let mut ended = 0;
-        for session in self.0.list(tenant, user).await?.iter().filter(|session| session.id != this) {
-            ended += usize::from(self.0.end(tenant, &session.id, ending, &by(actor, network)).await?);
+        for session in self.sessions.list(tenant, user).await?.iter().filter(|session| session.id != this) {
+            ended += usize::from(self.sessions.end(tenant, &session.id, ending, &by(actor)).await?);
         }
         Ok(ended)
     }
@@ -124,6 +131,6 @@ impl Person {
     }
 }
 
-fn by(actor: &Actor, network: &str) -> By {
-    By { user: Some(actor.principal.key()), network: network.to_owned(), request_id: actor.request_id.clone() }
+fn by(actor: &Actor) -> By {
+    By { user: Some(actor.principal.key()), network: actor.network.clone(), request_id: actor.request_id.clone() }
 }

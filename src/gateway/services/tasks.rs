@@ -11,6 +11,8 @@ use super::parts::Parts;
 use crate::contract::ids::TaskId;
 use crate::contract::limits::MAX_PAGE_SIZE;
 use crate::contract::tasks::Search;
+use crate::gateway::audit::Audit;
+use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::filter::TaskFilter;
 use crate::gateway::domain::finding::FindingRow;
 use crate::gateway::domain::page::Listing;
@@ -28,6 +30,7 @@ const TOP: u32 = 5;
 pub(in crate::gateway) struct Tasks {
     pub(super) credentials: Credentials,
     ledger: Ledger,
+    audit: Audit,
     polls: Coalesced<Task>,
 }
 
@@ -44,8 +47,8 @@ pub(in crate::gateway) struct Overview {
 
 impl Tasks {
     /// Answers to what pages ask by themselves are good for `memory`.
-    pub(in crate::gateway) fn new(credentials: Credentials, ledger: Ledger, memory: Duration) -> Self {
-        Self { credentials, ledger, polls: Coalesced::new(memory) }
+    pub(in crate::gateway) fn new(credentials: Credentials, (ledger, audit): (Ledger, Audit), memory: Duration) -> Self {
+        Self { credentials, ledger, audit, polls: Coalesced::new(memory) }
     }
 
     /// One page of the tasks that fit, newest first.
@@ -137,6 +140,9 @@ impl Tasks {
             async move { service.delete_tasks(&call, ids).await }
         });
         ask.await?;
+        for id in &ids {
+            self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::Task, &format!("deleted {id}"))));
+        }
         if let Err(error) = self.ledger.end_of_tasks(&actor.principal.tenant, &ids, &actor.principal.name).await {
             tracing::warn!(%error, "shares of deleted tasks were not noted as ended; the service has nothing to show for them");
         }

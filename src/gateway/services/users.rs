@@ -13,16 +13,20 @@ use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::policies::Policies;
-pub(in crate::gateway) use crate::gateway::roster::Person;
 use crate::gateway::roster::Roster;
+pub(in crate::gateway) use crate::gateway::roster::{Disabled, Person};
 use crate::gateway::session::{By, ListedSession, Sessions};
 use crate::gateway::vault::IssuedKeys;
+use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
+use crate::platform::shutdown::Shutdown;
 
 /// People of a tenant that are looked through at most.
 pub(in crate::gateway) const MOST: usize = 5000;
 /// People on a page.
 pub(in crate::gateway) const PAGE_SIZE: u32 = 25;
+/// Wait between two tries of what a store that was away left over.
+const AGAIN: Duration = Duration::from_millis(500);
 /// The longest reason, in characters.
 pub(in crate::gateway) const LONGEST_REASON: usize = 200;
 
@@ -35,6 +39,15 @@ pub(in crate::gateway) struct Users {
     /// Keys that people have made outlive what is done to them, so it is said which.
     issued: IssuedKeys,
     audit: Audit,
+    shutdown: Shutdown,
+}
+
+/// How far disabling somebody got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Done {
+    Whole,
+    /// They cannot come in any more; sessions that there are end as soon as the store is back.
+    Partly,
 }
 
 /// Which people are shown.
@@ -112,9 +125,9 @@ impl Users {
         roster: Roster,
         (sessions, policies): (Sessions, Policies),
         issued: IssuedKeys,
-        audit: Audit,
+        (audit, shutdown): (Audit, Shutdown),
     ) -> Self {
-        Self { roster, sessions, policies, issued, audit }
+        Self { roster, sessions, policies, issued, audit, shutdown }
     }
 
     /// Somebody signs in. False when they are disabled.
@@ -169,8 +182,9 @@ impl Users {
     }
 
     /// Somebody may not come in any more, neither by signing in nor with an access token of the provider: written down first, then
-    /// what begins now counts nothing, then what there is ends, on all replicas. Done again it ends what a failure left over.
-    pub(in crate::gateway) async fn disable(&self, actor: &Actor, user: &str, reason: &str, network: &str) -> Result<(), Error> {
+    /// what begins now counts nothing, then what there is ends, on all replicas. What a store that goes away meanwhile leaves over
+    /// is done behind whoever asked, as soon as it is back.
+    pub(in crate::gateway) async fn disable(&self, actor: &Actor, user: &str, reason: &str) -> Result<Done, Error> {
         let (tenant, reason) = (&actor.principal.tenant, reason.trim());
         if reason.is_empty() || reason.chars().count() > LONGEST_REASON {
             return Err(Error::Invalid(format!("Say why, in 1 to {LONGEST_REASON} characters.")));
@@ -179,25 +193,87 @@ impl Users {
         if actor.principal.key() == user {
             return Err(Error::Conflict("You cannot disable yourself. Another administrator can.".to_owned()));
         }
-        let noted = self.roster.disable(tenant, user, (&actor.principal.name, &Hostile::from(reason))).await?;
-        if noted.ok_or(Error::NotFound)? {
-            self.note(actor, "disabled", user, network);
+        let mut deed = ShutOut {
+            users: self.clone(),
+            who: person.principal(tenant),
+            line: actor.did(Event::new(Deed::UserAccess, &format!("disabled {user}"))),
+            by: By { user: Some(actor.principal.key()), network: actor.network.clone(), request_id: actor.request_id.clone() },
+            ours: (actor.principal.name.clone(), Hostile::from(reason), self.roster.now()),
+            is_told: false,
+        };
+        let lease = self.roster.alone(tenant).await?;
+        let written = self.write_down(actor, user, &deed).await;
+        self.roster.leave(&lease).await;
+        match written {
+            Ok(is_news) => {
+                deed.tell(is_news);
+                let Err(error) = deed.end_what_there_is().await else { return Ok(Done::Whole) };
+                tracing::warn!(%tenant, %error, "somebody is disabled, but not all of their sessions have ended; going on with it");
+                deed.go_on();
+                Ok(Done::Partly)
+            }
+            // It may be written down all the same.
+            Err(error @ Error::Unavailable { .. }) => {
+                deed.go_on();
+                Err(error)
+            }
+            Err(error) => Err(error),
         }
-        self.sessions.set_disabled(&person.principal(tenant), true).await?;
-        let by = By { user: Some(actor.principal.key()), network: network.to_owned(), request_id: actor.request_id.clone() };
-        Ok(self.sessions.end_user(tenant, user, Ending::Disabled, &by).await?)
+    }
+
+    /// False when they were disabled before. Nobody else decides meanwhile, so whoever decides is in, and an administrator stays.
+    async fn write_down(&self, actor: &Actor, user: &str, deed: &ShutOut) -> Result<bool, Error> {
+        let tenant = &actor.principal.tenant;
+        let own = self.roster.person(tenant, &actor.principal.key()).await?;
+        if own.is_some_and(|own| own.disabled.is_some()) {
+            let words = "Another administrator has disabled your own account a moment ago, so nothing was changed.";
+            return Err(Error::Conflict(words.to_owned()));
+        }
+        let (by, reason, _) = &deed.ours;
+        self.roster.disable(tenant, user, (by, reason)).await?.ok_or(Error::NotFound)
     }
 
     /// Somebody may come in again.
-    pub(in crate::gateway) async fn enable(&self, actor: &Actor, user: &str, network: &str) -> Result<(), Error> {
+    pub(in crate::gateway) async fn enable(&self, actor: &Actor, user: &str) -> Result<(), Error> {
         let tenant = &actor.principal.tenant;
+        let line = |what: &str| actor.did(Event::new(Deed::UserAccess, &format!("{what} {user}")));
+        let done = self.let_in(tenant, user).await;
+        match &done {
+            Ok(true) => self.audit.record(tenant, line("enabled")),
+            Err(Error::Unavailable { .. }) => self.audit.record(tenant, line("enabled_unsure")),
+            Ok(false) | Err(_) => {}
+        }
+        done.map(drop)
+    }
+
+    /// As [`Users::enable`], from the command line, for a company whose administrators are all out. False when they were not
+    /// disabled.
+    pub(in crate::gateway) async fn enable_from_outside(&self, tenant: &TenantId, user: &str) -> Result<bool, Error> {
+        let is_news = self.let_in(tenant, user).await?;
+        if is_news {
+            self.audit.record(tenant, Event::new(Deed::UserAccess, &format!("enabled_by_command {user}")));
+        }
+        Ok(is_news)
+    }
+
+    /// False when they might come in before.
+    async fn let_in(&self, tenant: &TenantId, user: &str) -> Result<bool, Error> {
         let person = self.roster.person(tenant, user).await?.ok_or(Error::NotFound)?;
         // The other way round: until the last step nobody gets in.
         self.sessions.set_disabled(&person.principal(tenant), false).await?;
-        if self.roster.enable(tenant, user, self.kept(tenant).await).await?.ok_or(Error::NotFound)? {
-            self.note(actor, "enabled", user, network);
-        }
-        Ok(())
+        self.roster.enable(tenant, user, self.kept(tenant).await).await?.ok_or(Error::NotFound)
+    }
+
+    /// Everybody of a tenant, by name, at most [`MOST`].
+    pub(in crate::gateway) async fn everybody(&self, tenant: &TenantId) -> Result<Vec<(String, Person)>, Error> {
+        let mut people = self.roster.everybody(tenant, MOST).await?.people;
+        people.sort_by_cached_key(|(user, person)| (person.name.raw().to_lowercase(), user.clone()));
+        Ok(people)
+    }
+
+    /// Whether somebody is in the list of people.
+    pub(super) async fn has(&self, tenant: &TenantId, user: &str) -> Result<bool, Error> {
+        Ok(self.roster.person(tenant, user).await?.is_some())
     }
 
     /// Whether anybody of a tenant may be disabled.
@@ -225,14 +301,67 @@ impl Users {
         self.roster.person(tenant, user).await.ok().flatten().map(|person| person.name)
     }
 
-    fn note(&self, actor: &Actor, what: &str, user: &str, network: &str) {
-        let event = actor.did(Event::new(Deed::UserAccess, &format!("{what} {user}")));
-        self.audit.record(&actor.principal.tenant, Event { network: Some(network.to_owned()), ..event });
-    }
-
     /// How long somebody stays in the list who does not come again; shortest where nobody knows the policy now.
     async fn kept(&self, tenant: &TenantId) -> Duration {
         let days = self.policies.of(tenant).await.map_or(1, |policy| policy.retention.user_days);
         Duration::from_hours(24 * u64::from(days))
+    }
+}
+
+/// Somebody is being disabled.
+struct ShutOut {
+    users: Users,
+    who: Principal,
+    /// What is written down of it.
+    line: Event,
+    by: By,
+    /// Who does it, why, and not before when: what tells this deed from another.
+    ours: (Hostile, Hostile, Timestamp),
+    is_told: bool,
+}
+
+impl ShutOut {
+    fn tell(&mut self, is_news: bool) {
+        if is_news && !std::mem::replace(&mut self.is_told, true) {
+            self.users.audit.record(&self.who.tenant, self.line.clone());
+        }
+    }
+
+    /// Nothing that begins from now on counts, and what there is ends.
+    async fn end_what_there_is(&self) -> Result<(), Error> {
+        self.users.sessions.set_disabled(&self.who, true).await?;
+        Ok(self.users.sessions.end_user(&self.who.tenant, &self.who.key(), Ending::Disabled, &self.by).await?)
+    }
+
+    /// Goes on in the background until it is done, or somebody lets the person in again.
+    fn go_on(mut self) {
+        let shutdown = self.users.shutdown.clone();
+        let end = shutdown.clone();
+        shutdown.spawn(async move {
+            while let Err(error) = self.once_more().await {
+                tracing::warn!(tenant = %self.who.tenant, %error, "the sessions of somebody who is disabled have not all ended yet");
+                tokio::select! {
+                    () = tokio::time::sleep(AGAIN) => {}
+                    () = end.begun() => return,
+                }
+            }
+        });
+    }
+
+    async fn once_more(&mut self) -> Result<(), Error> {
+        let Some(off) = self.state().await? else { return Ok(()) };
+        let (by, reason, begun) = &self.ours;
+        let is_ours = off.by == *by && off.reason == *reason && off.at >= *begun;
+        self.tell(is_ours);
+        self.end_what_there_is().await?;
+        if self.state().await?.is_none() {
+            self.users.sessions.set_disabled(&self.who, false).await?;
+        }
+        Ok(())
+    }
+
+    async fn state(&self) -> Result<Option<Disabled>, Error> {
+        let person = self.users.roster.person(&self.who.tenant, &self.who.key()).await?;
+        Ok(person.and_then(|person| person.disabled))
     }
 }

@@ -119,7 +119,10 @@ impl Parts {
         let Some((id, user)) = owner else { return Ok(()) };
         // A sign-out is written down by whoever offers it, who knows what else went with it.
         if ending != Ending::SignOut {
-            let event = Written::new(ending.deed(), ending.name()).by(by.user.as_deref().unwrap_or(user), id);
+            // Whose it was, where somebody else ended it: the actor is not it then.
+            let others = by.user.as_deref().is_some_and(|who| who != user);
+            let detail = if others { format!("{} {user}", ending.name()) } else { ending.name().to_owned() };
+            let event = Written::new(ending.deed(), &detail).by(by.user.as_deref().unwrap_or(user), id);
             self.audit.record(tenant, event.from(&by.network, &by.request_id));
         }
         self.forget(tenant, id, user).await?;

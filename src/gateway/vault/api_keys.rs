@@ -149,12 +149,13 @@ impl IssuedKeys {
         Ok((about, text))
     }
 
-    /// Makes another text for a key, good for as long as its first was. The earlier ones end after `overlap`.
+    /// Makes another text for a key, good for as long as its first was, if its newest text is number `from` still. The earlier
+    /// ones end after `overlap`.
     pub(in crate::gateway) async fn rotate(
         &self,
         tenant: &TenantId,
         id: &str,
-        overlap: Duration,
+        (from, overlap): (Option<u32>, Duration),
     ) -> Result<(ApiKey, Secret), VaultError> {
         let (secret, now) = (random::letters(SECRET).map_err(no_randomness)?, self.clock.now());
         let text = KeyText { id, secret: &secret }.write();
@@ -162,6 +163,9 @@ impl IssuedKeys {
             .shelf
             .change(tenant, |all| {
                 let held = find(all, id)?;
+                if from.is_some_and(|from| from != held.about.newest()) {
+                    return Err(VaultError::Rotated);
+                }
                 let number = held.about.rotate(now, overlap, last_four(&text));
                 if held.about.editions.len() > MOST_TEXTS {
                     return Err(VaultError::ManyTexts);

@@ -38,6 +38,11 @@ pub(in crate::gateway) enum VaultError {
     /// Too many texts of one API key are good at the same time.
     #[error("the key was rotated several times lately, and all its texts still work; rotate it without an overlap")]
     ManyTexts,
+    /// An API key has another newest text than the one that whoever rotates it looked at.
+    #[error(
+        "this key was rotated after its page was opened, so nothing was changed; load its page again to see whether that will do"
+    )]
+    Rotated,
     /// The one active server key cannot be made inactive.
     #[error("this is the only active server key; make another one active first, or remove it")]
     OnlyActive,

@@ -185,8 +185,9 @@ impl WebError {
     /// The person is signed in and has to show once more who they are: the last time is longer ago than this, or is not known.
     pub(in crate::gateway) fn step_up(within: Duration) -> Self {
         let minutes = within.as_secs() / 60;
+        let minutes = if minutes == 1 { "minute".to_owned() } else { format!("{minutes} minutes") };
         let words = format!(
-            "Keys are changed only by somebody who signed in within the last {minutes} minutes, so that an open browser is not \
+            "Keys are changed only by somebody who signed in within the last {minutes}, so that an open browser is not \
 enough. Your company's sign-in page asks you once more who you are; then you are back here."
         );
         let hint = "Nothing was changed, and what was typed into a form is not kept: fill it in once more when you are back.";

@@ -69,10 +69,12 @@ pub(in crate::gateway) enum Flash {
     UserEnabled,
     SharesEnded,
     SharesEndedHere,
+    CheckedLately,
+    UserDisabledPartly,
 }
 
 impl Flash {
-    const ALL: [(Self, &'static str, &'static str); 31] = [
+    const ALL: [(Self, &'static str, &'static str); 33] = [
         (Self::TaskTerminated, "task-terminated", "The task was told to stop."),
         (Self::TaskDeleted, "task-deleted", "The task, its findings and its shares were deleted."),
         (Self::GroupTerminated, "group-terminated", "Every task of the group that had not ended was told to stop."),
@@ -117,7 +119,11 @@ impl Flash {
         (Self::ScansStarted, "scans-started", "All scans of the group have started."),
         (Self::SessionEnded, "session-ended", "The session has ended. What it had open is closed within a second."),
         (Self::SessionsEnded, "sessions-ended", "The sessions have ended. What they had open is closed within a second."),
-        (Self::PolicySaved, "policy-saved", "The policy was saved. It is in force everywhere within a second."),
+        (
+            Self::PolicySaved,
+            "policy-saved",
+            "The policy was saved. It is in force everywhere within a second; how long things are kept holds for what comes from now on.",
+        ),
         (Self::PolicyUnchanged, "policy-unchanged", "Everything is as it was, so nothing was saved."),
         (
             Self::UserDisabled,
@@ -131,6 +137,16 @@ impl Flash {
             "shares-ended-here",
             "The shares have ended, and their links open nothing here any more. The scanning service could not be told of all of \
 them; there they stay until somebody ends them here once more, or they run out.",
+        ),
+        (
+            Self::CheckedLately,
+            "checked-lately",
+            "Nothing was begun: a check is running, or one ended less than a minute ago. What it found is below; it can be begun again in a minute.",
+        ),
+        (
+            Self::UserDisabledPartly,
+            "user-disabled-partly",
+            "This person cannot sign in any more, but not all of their sessions could be ended yet. The portal goes on with it by itself; load this page again to see whether some are left.",
         ),
         (Self::SessionHadEnded, "session-had-ended", "There was nothing to end any more."),
     ];
@@ -147,8 +163,12 @@ them; there they stay until somebody ends them here once more, or they run out."
     /// How the line looks: nothing is celebrated where nothing was done.
     const fn style(self) -> &'static str {
         match self {
-            Self::SessionHadEnded | Self::GroupHadEnded | Self::PolicyUnchanged | Self::NoShareChosen => "",
-            Self::GroupPartlyTerminated | Self::ShareEndedHere | Self::SharesEndedHere => "warn",
+            Self::SessionHadEnded
+            | Self::GroupHadEnded
+            | Self::PolicyUnchanged
+            | Self::NoShareChosen
+            | Self::CheckedLately => "",
+            Self::GroupPartlyTerminated | Self::ShareEndedHere | Self::SharesEndedHere | Self::UserDisabledPartly => "warn",
             _ => "good",
         }
     }

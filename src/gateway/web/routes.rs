@@ -118,7 +118,7 @@ fn server_keys(config: &mut ServiceConfig) {
 /// Keys issued here, for programs; their list is on the page of the server keys.
 fn issued_keys(config: &mut ServiceConfig) {
     config
-        .service(web::resource(urls::API_KEYS).route(web::post().to(api_keys::create)))
+        .service(web::resource(urls::API_KEYS).route(web::get().to(api_keys::list)).route(web::post().to(api_keys::create)))
         .service(web::resource(urls::API_KEYS_NEW).route(web::get().to(api_keys::new)))
         .service(web::resource(urls::API_KEY).route(web::get().to(api_keys::one)))
         .service(

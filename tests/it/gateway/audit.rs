@@ -80,7 +80,8 @@ async fn every_event_is_one_line_of_the_log_and_one_record_of_the_trail() {
 
 /// Every kind of event there is, by the names that are written.
 /// What the suites of shares and of administration bring about.
-const ELSEWHERE: [&str; 6] = ["operator_looked", "policy_changed", "share", "share_guarded", "shares_ended", "user_access"];
+const ELSEWHERE: [&str; 7] =
+    ["operator_looked", "policy_changed", "share", "share_guarded", "shares_ended", "task", "user_access"];
 
 fn kinds() -> BTreeSet<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gateway/domain/audit.rs");

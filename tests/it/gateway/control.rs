@@ -108,10 +108,8 @@ async fn is_rotated_with_an_overlap(life: &mut Life<'_>) {
     let Life { here, there, dora, rotate, id, keys, pages, .. } = life;
     // With an overlap both are good, and the page counts down.
     let form = dora.get(rotate).await;
-    let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
-    let fields = |overlap| [("csrf", csrf.clone()), ("once", once.clone()), ("overlap", overlap)];
-    let send = fields("24h".to_owned());
-    let send: Vec<(&str, &str)> = send.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let (csrf, once, newest) = (form.hidden("csrf"), form.hidden("once"), form.hidden("newest"));
+    let send = [("csrf", &*csrf), ("once", &*once), ("newest", &*newest), ("overlap", "24h")];
     let rotated = dora.post(rotate, &send).await;
     let second = rotated.by_id("api-key");
     let again = dora.post(rotate, &send).await;
@@ -131,8 +129,9 @@ async fn is_rotated_with_an_overlap(life: &mut Life<'_>) {
 async fn is_rotated_at_once(life: &mut Life<'_>) {
     let Life { here, there, dora, rotate, keys, .. } = life;
     let form = dora.get(rotate).await;
-    let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
-    let third = dora.post(rotate, &[("csrf", &csrf), ("once", &once), ("overlap", "0")]).await.by_id("api-key");
+    let (csrf, once, newest) = (form.hidden("csrf"), form.hidden("once"), form.hidden("newest"));
+    let send = [("csrf", &*csrf), ("once", &*once), ("newest", &*newest), ("overlap", "0")];
+    let third = dora.post(rotate, &send).await.by_id("api-key");
     let never = status(here, &format!("cdk_{}", "0".repeat(62))).await;
     for portal in [&**here, &**there] {
         for key in &*keys {
@@ -162,7 +161,7 @@ async fn is_revoked(life: &mut Life<'_>) {
     pages.push(ask);
     assert_eq!(dora.post(revoke, &[("csrf", &csrf)]).await.status, 303);
     eventually("the end of the key", async || (status(there, &keys[2]).await == never).then_some(())).await;
-    let wanted = ["created", "rotated_24h", "rotated_0", "revoked"].map(|what| format!("api_key {what}"));
+    let wanted = ["created", "rotated_24h", "rotated_at_once", "revoked"].map(|what| format!("api_key {what}"));
     eventually("the log", async || (acts(dora, there, id).await == wanted).then_some(())).await;
     pages.push(dora.get(&format!("{here}/admin/audit?all=1")).await);
     pages.push(dora.get(&format!("{here}/admin/audit.csv")).await);

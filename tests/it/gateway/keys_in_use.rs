@@ -72,8 +72,8 @@ impl Office {
     async fn rotate(&mut self, overlap: &str) -> String {
         let url = self.act("rotate").await;
         let form = self.dora.get(&url).await;
-        let (csrf, once) = (form.hidden("csrf"), form.hidden("once"));
-        let made = self.dora.post(&url, &[("csrf", &csrf), ("once", &once), ("overlap", overlap)]).await;
+        let (csrf, once, newest) = (form.hidden("csrf"), form.hidden("once"), form.hidden("newest"));
+        let made = self.dora.post(&url, &[("csrf", &csrf), ("once", &once), ("newest", &newest), ("overlap", overlap)]).await;
         assert_eq!(made.status, 200, "{}", made.text());
         made.by_id("api-key")
     }
@@ -333,7 +333,8 @@ async fn a_key_ends_when_its_time_is_over_and_is_then_like_one_that_never_was() 
     let list = dora.get(&format!("{}/admin/keys", front.base)).await;
     let at = list.links("href", "/rotate").pop().unwrap();
     let form = dora.get(&at).await;
-    let fields = [("csrf", &*form.hidden("csrf")), ("once", &*form.hidden("once")), ("overlap", "24h")];
+    let newest = form.hidden("newest");
+    let fields = [("csrf", &*form.hidden("csrf")), ("once", &*form.hidden("once")), ("newest", &newest), ("overlap", "24h")];
     let newer = dora.post(&at, &fields).await.by_id("api-key");
     let client = http();
     let ask = async |key: &str| {

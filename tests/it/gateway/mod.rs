@@ -20,6 +20,7 @@ mod operations;
 mod outage;
 mod own_shares;
 mod paced;
+mod people;
 mod proxying;
 mod refresh;
 mod restart;

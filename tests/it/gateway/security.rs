@@ -177,6 +177,7 @@ async fn keys_are_for_administrators() {
             ("group", "read"),
             ("days", "1"),
             ("once", "0123456789abcdef"),
+            ("newest", "1"),
             ("overlap", "0"),
         ];
         let refused = bob.post(&format!("{}{path}", demo.portal), &fields).await;

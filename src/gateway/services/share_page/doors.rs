@@ -136,7 +136,7 @@ impl SharePages {
             return Ok(Entrance::Over(if state == State::Open { State::UsedUp } else { state }));
         };
         let life = Duration::from_secs(60 * u64::from(policy.grant_minutes));
-        let inside = Inside { code, version: entry.version, terms: Terms::of(policy) };
+        let inside = Inside { code, version: entry.version, terms: Terms::of(&entry, policy, self.clock.now()) };
         let handle = self.grants.give(&place.tenant, mark, &inside, life).await?;
         self.log.note(place, mark, Outcome::Opened);
         Ok(Entrance::Granted(handle, life))

@@ -23,7 +23,7 @@ use crate::gateway::domain::device::Device;
 use crate::gateway::domain::share::{Opened, Spot};
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::ledger::{Grants, Guard, Ledger, Terms};
+use crate::gateway::ledger::{Grants, Guard, Ledger};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::secret::Secret;
 use crate::platform::shutdown::Shutdown;
@@ -112,8 +112,9 @@ impl SharePages {
         let Some(inside) = self.grants.open(&place.tenant, &mark, handle).await? else { return Ok(None) };
         let policy = self.policies.of(&place.tenant).await?;
         let entry = self.ledger.entry(&place.tenant, &mark).await?;
-        let entry = entry.filter(|entry| entry.version == inside.version && inside.terms == Terms::of(&policy));
-        let Some(entry) = entry.filter(|entry| !matches!(entry.state(self.clock.now()), State::Expired | State::Ended)) else {
+        let now = self.clock.now();
+        let entry = entry.filter(|entry| entry.version == inside.version && inside.terms.hold(entry, &policy, now));
+        let Some(entry) = entry.filter(|entry| !matches!(entry.state(now), State::Expired | State::Ended)) else {
             return Ok(None);
         };
         let hides_evidence = entry.hides_evidence || !policy.evidence;

@@ -2,6 +2,7 @@
 
 pub(in crate::gateway) mod bench;
 mod conformance;
+pub(in crate::gateway) mod cut;
 mod file;
 mod layouts;
 mod outage;

@@ -119,7 +119,7 @@ async fn a_rotated_key_works_with_both_texts_until_the_overlap_ends_and_not_long
         let (key, first) =
             keys.create(&acme(), new(overlap.as_str(), ""), ("alice-key".to_owned(), "alice".into())).await.unwrap();
         bench.clock.advance(DAY);
-        let (rotated, second) = keys.rotate(&acme(), &key.id, overlap.time()).await.unwrap();
+        let (rotated, second) = keys.rotate(&acme(), &key.id, (None, overlap.time())).await.unwrap();
         assert_eq!((rotated.id.as_str(), rotated.ends()), (key.id.as_str(), bench.clock.now().after(DAY * 30)));
         assert_eq!(rotated.overlapping(bench.clock.now()).count(), 1);
         bench.clock.advance(overlap.time().saturating_sub(Duration::from_millis(1)));
@@ -140,7 +140,7 @@ async fn stands(keys: &IssuedKeys, text: &Secret) -> bool {
 async fn what_hangs_on_a_text_hears_of_its_end_and_of_no_other(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
     let ((key, first), (other, bystander)) = (create(&keys).await, create(&keys).await);
-    let (_, second) = keys.rotate(&acme(), &key.id, Overlap::Hour.time()).await.unwrap();
+    let (_, second) = keys.rotate(&acme(), &key.id, (None, Overlap::Hour.time())).await.unwrap();
     for text in [&first, &second, &bystander] {
         assert!(stands(&keys, text).await);
     }
@@ -162,9 +162,9 @@ async fn what_hangs_on_a_text_hears_of_its_end_and_of_no_other(bench: Bench) {
 async fn a_rotation_without_overlap_ends_every_text_before_it(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
     let (key, first) = create(&keys).await;
-    let (_, second) = keys.rotate(&acme(), &key.id, Overlap::Week.time()).await.unwrap();
+    let (_, second) = keys.rotate(&acme(), &key.id, (None, Overlap::Week.time())).await.unwrap();
     assert_eq!(refusal(&keys, &acme(), &first).await, None);
-    let (key, third) = keys.rotate(&acme(), &key.id, Overlap::None.time()).await.unwrap();
+    let (key, third) = keys.rotate(&acme(), &key.id, (None, Overlap::None.time())).await.unwrap();
     for text in [&first, &second] {
         assert_eq!(refusal(&keys, &acme(), text).await, Some(KeyRefusal::Unknown));
     }
@@ -175,7 +175,7 @@ async fn an_overlap_makes_no_text_live_longer(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
     let (key, first) = create(&keys).await;
     bench.clock.advance(DAY * 29);
-    let (_, second) = keys.rotate(&acme(), &key.id, Overlap::Week.time()).await.unwrap();
+    let (_, second) = keys.rotate(&acme(), &key.id, (None, Overlap::Week.time())).await.unwrap();
     bench.clock.advance(DAY);
     assert_eq!(refusal(&keys, &acme(), &first).await, Some(KeyRefusal::Expired));
     assert_eq!(refusal(&keys, &acme(), &second).await, None);
@@ -185,22 +185,22 @@ async fn a_key_can_be_rotated_so_often_only_while_its_texts_overlap(bench: Bench
     let keys = IssuedKeys::new(&parts(&bench));
     let (key, _) = create(&keys).await;
     for _ in 0..3 {
-        keys.rotate(&acme(), &key.id, Overlap::Week.time()).await.unwrap();
+        keys.rotate(&acme(), &key.id, (None, Overlap::Week.time())).await.unwrap();
     }
-    assert!(matches!(keys.rotate(&acme(), &key.id, Overlap::Hour.time()).await, Err(VaultError::ManyTexts)));
+    assert!(matches!(keys.rotate(&acme(), &key.id, (None, Overlap::Hour.time())).await, Err(VaultError::ManyTexts)));
     let left = &keys.list(&acme()).await.unwrap()[0];
     assert!(left.editions.iter().all(|edition| edition.ends >= bench.clock.now().after(DAY * 7)), "nothing was changed");
-    keys.rotate(&acme(), &key.id, Overlap::None.time()).await.unwrap();
-    keys.rotate(&acme(), &key.id, Overlap::Hour.time()).await.unwrap();
-    assert!(matches!(keys.rotate(&acme(), "none", Overlap::Hour.time()).await, Err(VaultError::Unknown)));
-    assert!(matches!(keys.rotate(&globex(), &key.id, Overlap::Hour.time()).await, Err(VaultError::Unknown)));
+    keys.rotate(&acme(), &key.id, (None, Overlap::None.time())).await.unwrap();
+    keys.rotate(&acme(), &key.id, (None, Overlap::Hour.time())).await.unwrap();
+    assert!(matches!(keys.rotate(&acme(), "none", (None, Overlap::Hour.time())).await, Err(VaultError::Unknown)));
+    assert!(matches!(keys.rotate(&globex(), &key.id, (None, Overlap::Hour.time())).await, Err(VaultError::Unknown)));
 }
 
 async fn an_expired_key_that_is_rotated_works_again(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
     let (key, first) = create(&keys).await;
     bench.clock.advance(DAY * 31);
-    let (_, second) = keys.rotate(&acme(), &key.id, Overlap::Week.time()).await.unwrap();
+    let (_, second) = keys.rotate(&acme(), &key.id, (None, Overlap::Week.time())).await.unwrap();
     assert_eq!(refusal(&keys, &acme(), &second).await, None);
     assert_eq!(refusal(&keys, &acme(), &first).await, Some(KeyRefusal::Unknown), "the old text stays out");
 }
@@ -234,7 +234,7 @@ async fn many_keys_created_at_once_are_all_kept_up_to_the_limit(bench: Bench) {
 async fn uses_are_told_for_each_text(bench: Bench) {
     let keys = IssuedKeys::new(&parts(&bench));
     let (key, first) = create(&keys).await;
-    let (_, second) = keys.rotate(&acme(), &key.id, Overlap::Day.time()).await.unwrap();
+    let (_, second) = keys.rotate(&acme(), &key.id, (None, Overlap::Day.time())).await.unwrap();
     for text in [&first, &second, &second] {
         keys.verify(&acme(), text, here()).await.unwrap();
     }

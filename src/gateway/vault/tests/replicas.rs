@@ -71,7 +71,7 @@ async fn a_rotation_overlaps_on_both_replicas_and_ends_on_both() {
     let (one, two) = (IssuedKeys::new(&own), IssuedKeys::new(&there));
     let (key, first) = create(&one).await;
     until("the first text", async || refusal(&two, &acme(), &first).await.is_none()).await;
-    let (_, second) = one.rotate(&acme(), &key.id, Overlap::Hour.time()).await.unwrap();
+    let (_, second) = one.rotate(&acme(), &key.id, (None, Overlap::Hour.time())).await.unwrap();
     until("the second text", async || refusal(&two, &acme(), &second).await.is_none()).await;
     for keys in [&one, &two] {
         assert_eq!((refusal(keys, &acme(), &first).await, refusal(keys, &acme(), &second).await), (None, None));

@@ -22,7 +22,9 @@ pub(super) fn actor(request: &HttpRequest) -> Result<Actor, WebError> {
         Some(ending) => WebError::ended(ending),
         None => WebError::sign_in(urls::LOGIN.to_owned()),
     })?;
-    Ok(Actor { principal: user.principal, login: user.login, request_id: Context::of(request).request_id })
+    let context = Context::of(request);
+    let network = context.network();
+    Ok(Actor { principal: user.principal, login: user.login, request_id: context.request_id, network })
 }
 
 impl FromRequest for SignedIn {

@@ -57,7 +57,7 @@ pub(in crate::gateway) async fn end(
     services: Data<Services>,
     Form(OfMaker { maker }): Form<OfMaker>,
 ) -> Result<HttpResponse, WebError> {
-    let done = services.administration.shares.end_of(&actor, &maker, &page.context.network()).await?;
+    let done = services.administration.shares.end_of(&actor, &maker).await?;
     let news = if done.untold > 0 { Flash::SharesEndedHere } else { Flash::SharesEnded };
     Ok(page.go_with_news(urls::ALL_SHARES, news))
 }

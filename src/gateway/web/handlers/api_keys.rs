@@ -10,12 +10,12 @@ use crate::gateway::domain::api_key::{Group, Overlap};
 use crate::gateway::services::Services;
 use crate::gateway::services::api_keys::{ApiKeys, Outcome, Wanted};
 use crate::gateway::services::error::Error;
-use crate::gateway::web::error::WebError;
+use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Admin, Form, Nothing, Path, RecentAdmin};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::api_key::{Revoke, Show};
-use crate::gateway::web::views::api_keys::{AlreadyMade, Made, NewKey, Rotate, usual};
+use crate::gateway::web::views::api_keys::{Made, NewKey, Rotate, SentBefore, usual};
 use crate::gateway::web::views::audit::KEY_EVENTS;
 use crate::platform::clock::Timestamp;
 
@@ -26,6 +26,11 @@ pub(in crate::gateway) async fn new(
 ) -> Result<HttpResponse, WebError> {
     let bounds = services.api_keys.bounds();
     page.show(&NewKey::new(&page, bounds, &usual(bounds, ApiKeys::form()?), String::new()))
+}
+
+/// Where the address bar is once a key was made: both kinds of keys have one list.
+pub(in crate::gateway) async fn list(_: Admin) -> Result<HttpResponse, WebError> {
+    Ok(see_other(urls::KEYS))
 }
 
 pub(in crate::gateway) async fn create(
@@ -90,7 +95,8 @@ fn shown(services: &Services) -> (u32, Timestamp) {
 fn made(page: &Page, outcome: &Outcome) -> Result<HttpResponse, WebError> {
     match outcome {
         Outcome::Made(key, text) => page.show(&Made::new(page, key, text)),
-        Outcome::AlreadyMade => page.show(&AlreadyMade::new(page)),
+        Outcome::AlreadyMade => page.show(&SentBefore::new(page, true)),
+        Outcome::Begun => page.show_as(StatusCode::CONFLICT, &SentBefore::new(page, false)),
     }
 }
 
@@ -108,6 +114,8 @@ pub(in crate::gateway) async fn ask_rotate(
 pub(in crate::gateway) struct Rotation {
     overlap: String,
     once: String,
+    /// Number of the text that was the newest when the page was made.
+    newest: u32,
 }
 
 pub(in crate::gateway) async fn rotate(
@@ -119,7 +127,7 @@ pub(in crate::gateway) async fn rotate(
 ) -> Result<HttpResponse, WebError> {
     let overlap = Overlap::named(&rotation.overlap);
     let overlap = overlap.ok_or_else(|| WebError::bad_request("Choose when the present key shall end."))?;
-    made(&page, &services.api_keys.rotate(&actor, &id, overlap, &rotation.once).await?)
+    made(&page, &services.api_keys.rotate(&actor, &id, (rotation.newest, overlap), &rotation.once).await?)
 }
 
 pub(in crate::gateway) async fn ask_revoke(

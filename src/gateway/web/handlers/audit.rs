@@ -13,7 +13,7 @@ use crate::gateway::session::Portal;
 use crate::gateway::web::attachment::attachment;
 use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Admin, Form, Nothing, Query};
-use crate::gateway::web::page::Page;
+use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::audit::List;
 use crate::gateway::web::views::audit_file::File;
@@ -41,36 +41,33 @@ pub(in crate::gateway) async fn list(
 
 /// What fits the filter as rows for a spreadsheet.
 pub(in crate::gateway) async fn csv(
-    page: Page,
     Admin(actor): Admin,
     portal: Portal,
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    file(&page, (&actor, &portal), filter(&request)?, (&services, FileForm::Csv))
+    file((&actor, &portal), filter(&request)?, (&services, FileForm::Csv))
 }
 
 /// The same as JSON.
 pub(in crate::gateway) async fn json(
-    page: Page,
     Admin(actor): Admin,
     portal: Portal,
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    file(&page, (&actor, &portal), filter(&request)?, (&services, FileForm::Json))
+    file((&actor, &portal), filter(&request)?, (&services, FileForm::Json))
 }
 
 /// A file that is made while it is sent. When it cannot be whole, or the session ends first, the connection breaks.
 fn file(
-    page: &Page,
     (actor, portal): (&Actor, &Portal),
     filter: AuditFilter,
     (services, form): (&Services, FileForm),
 ) -> Result<HttpResponse, WebError> {
     let tether = portal.tether().ok_or_else(|| WebError::sign_in(urls::LOGIN.to_owned()))?;
     let file = File::new(form, &actor.principal.tenant, &filter, services.audit_log.now());
-    let lines = services.audit_log.file(actor, &page.context.network(), (filter, form))?;
+    let lines = services.audit_log.file(actor, (filter, form))?;
     let body = body(form, (file.start()?, file.end()), lines.map_err(WebError::from));
     let body = body.map_err(|error| Box::<dyn std::error::Error>::from(error.to_string()));
     let body = tether.hold(body, |ending| Err(ending.words().into()));
@@ -102,6 +99,8 @@ pub(in crate::gateway) async fn check(
     services: Data<Services>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    services.audit_log.check(&actor, &page.context.network()).await?;
-    Ok(see_other(urls::AUDIT))
+    if services.audit_log.check(&actor).await? {
+        return Ok(see_other(urls::AUDIT));
+    }
+    Ok(page.go_with_news(urls::AUDIT, Flash::CheckedLately))
 }

@@ -33,7 +33,7 @@ pub(in crate::gateway) async fn save(
     let policies = &services.administration.policies;
     let looked_at = form.get("version").and_then(|version| version.parse().ok());
     let looked_at = looked_at.ok_or_else(|| WebError::bad_request("The form does not say which version it was made from."))?;
-    let (status, problems) = match policies.save(&actor, (looked_at, &form), &page.context.network()).await? {
+    let (status, problems) = match policies.save(&actor, (looked_at, &form)).await? {
         Answer::Saved => return Ok(page.go_with_news(urls::POLICY, Flash::PolicySaved)),
         Answer::Unchanged => return Ok(page.go_with_news(urls::POLICY, Flash::PolicyUnchanged)),
         Answer::Wrong(problems) => (StatusCode::UNPROCESSABLE_ENTITY, problems),

@@ -73,7 +73,7 @@ pub(in crate::gateway) async fn end_own(
     Path(session): Path<String>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    let ended = services.sessions.end_own(&actor, &session, &page.context.network()).await?;
+    let ended = services.sessions.end_own(&actor, &session).await?;
     Ok(page.go_with_news(urls::OWN_SESSIONS, one(ended)))
 }
 
@@ -83,7 +83,7 @@ pub(in crate::gateway) async fn end_others(
     services: Data<Services>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    let ended = services.sessions.end_others(&actor, &page.context.network()).await?;
+    let ended = services.sessions.end_others(&actor).await?;
     Ok(page.go_with_news(urls::OWN_SESSIONS, many(ended)))
 }
 
@@ -111,7 +111,7 @@ pub(in crate::gateway) async fn end_any(
     Path(session): Path<String>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    let ended = services.sessions.end_any(&actor, &session, &page.context.network()).await?;
+    let ended = services.sessions.end_any(&actor, None, &session).await?;
     Ok(page.go_with_news(urls::ALL_SESSIONS, one(ended)))
 }
 
@@ -123,7 +123,7 @@ pub(in crate::gateway) async fn end_person(
     Path(user): Path<String>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    let ended = services.sessions.end_person(&actor, &user, &page.context.network()).await?;
+    let ended = services.sessions.end_person(&actor, &user).await?;
     Ok(page.go_with_news(urls::ALL_SESSIONS, many(ended)))
 }
 

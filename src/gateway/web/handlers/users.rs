@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::gateway::services::Services;
 use crate::gateway::services::error::Error;
-use crate::gateway::services::users::Which;
+use crate::gateway::services::users::{Done, Which};
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Admin, Form, Nothing, Paging, Path, Query};
 use crate::gateway::web::page::{Flash, Page};
@@ -58,8 +58,11 @@ pub(in crate::gateway) async fn disable(
     Form(Reason { reason }): Form<Reason>,
 ) -> Result<HttpResponse, WebError> {
     let users = &services.administration.users;
-    match users.disable(&actor, &user, &reason, &page.context.network()).await {
-        Ok(()) => Ok(page.go_with_news(&urls::of_user(urls::USER, &user), Flash::UserDisabled)),
+    match users.disable(&actor, &user, &reason).await {
+        Ok(done) => {
+            let news = if done == Done::Whole { Flash::UserDisabled } else { Flash::UserDisabledPartly };
+            Ok(page.go_with_news(&urls::of_user(urls::USER, &user), news))
+        }
         Err(Error::Invalid(words)) => {
             let one = users.one(&actor, &user).await?;
             let chrome = page.chrome(format!("Error: {}", one.person.name.short(60)), "admin");
@@ -76,7 +79,7 @@ pub(in crate::gateway) async fn enable(
     Path(user): Path<String>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    services.administration.users.enable(&actor, &user, &page.context.network()).await?;
+    services.administration.users.enable(&actor, &user).await?;
     Ok(page.go_with_news(&urls::of_user(urls::USER, &user), Flash::UserEnabled))
 }
 
@@ -88,7 +91,7 @@ pub(in crate::gateway) async fn end_all(
     Path(user): Path<String>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    let ended = services.sessions.end_person(&actor, &user, &page.context.network()).await?;
+    let ended = services.sessions.end_person(&actor, &user).await?;
     let news = if ended > 0 { Flash::SessionsEnded } else { Flash::SessionHadEnded };
     Ok(page.go_with_news(&urls::of_user(urls::USER, &user), news))
 }
@@ -100,7 +103,7 @@ pub(in crate::gateway) async fn end_one(
     Path((user, session)): Path<(String, String)>,
     _form: Form<Nothing>,
 ) -> Result<HttpResponse, WebError> {
-    let ended = services.sessions.end_any(&actor, &session, &page.context.network()).await?;
+    let ended = services.sessions.end_any(&actor, Some(&user), &session).await?;
     let news = if ended { Flash::SessionEnded } else { Flash::SessionHadEnded };
     Ok(page.go_with_news(&urls::of_user(urls::USER, &user), news))
 }

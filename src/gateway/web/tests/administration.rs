@@ -8,7 +8,7 @@ use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::tests::bench::until;
 
 /// Sends the policy form of a page as a browser would, with some fields changed; `None` unticks one.
-async fn save(browser: &mut Browser, portal: &Site, page: &Answer, changes: &[(&str, Option<&str>)]) -> Answer {
+pub(super) async fn save(browser: &mut Browser, portal: &Site, page: &Answer, changes: &[(&str, Option<&str>)]) -> Answer {
     let form = page.body.split("action=\"/admin/policy\"").nth(1).unwrap().split("</form>").next().unwrap();
     let attribute = |tag: &str, name: &str| {
         let value = tag.split(&format!(" {name}=\"")).nth(1).map(|rest| rest.split('"').next().unwrap());
@@ -28,7 +28,7 @@ async fn save(browser: &mut Browser, portal: &Site, page: &Answer, changes: &[(&
 }
 
 /// Somebody who has signed in for real, as far as the list of users goes.
-async fn entered(bench: &Bench, tenant: &str, name: &str, role: Role) -> String {
+pub(super) async fn entered(bench: &Bench, tenant: &str, name: &str, role: Role) -> String {
     let who = Principal {
         tenant: TenantId::parse(tenant).unwrap(),
         issuer: "https://id.example".to_owned(),
@@ -261,7 +261,7 @@ async fn shares_that_the_policy_does_not_allow_are_named_and_those_of_a_person_e
     assert!(bench.fake.lock().unwrap().shares.is_empty());
     let after = alice.get(&portal, "/admin/shares").await;
     assert!(!after.body.contains("was not told") && !after.body.contains("/admin/shares/end"), "{}", after.body);
-    let twice = [format!("2 of {maker}"), format!("2 of {maker}")];
+    let twice = [format!("ended_2 {maker}"), format!("ended_2 {maker}")];
     until("the audit trail", async || bench.written("shares_ended").await == twice).await;
     let each = bench.written("share").await;
     assert_eq!(each.iter().filter(|what| what.starts_with("ended_here ")).count(), 2, "{each:?}");

@@ -23,14 +23,14 @@ fn address(text: &str) -> IpAddr {
 }
 
 /// The key that a page shows.
-fn shown(answer: &Answer) -> Secret {
+pub(super) fn shown(answer: &Answer) -> Secret {
     assert_eq!(answer.status, 200, "{}", answer.body);
     let after = answer.body.split("id=\"api-key\">").nth(1).unwrap_or_else(|| panic!("no key in {}", answer.body));
     Secret::new(after.split('<').next().unwrap())
 }
 
 /// Fills the form for a new key, and sends it.
-async fn create(portal: &Site, browser: &mut Browser, csrf: &str, fields: &[(&str, &str)]) -> Answer {
+pub(super) async fn create(portal: &Site, browser: &mut Browser, csrf: &str, fields: &[(&str, &str)]) -> Answer {
     let form = browser.get(portal, "/admin/api-keys/new").await;
     let once = form.field("once");
     let usual = [("csrf", csrf), ("once", &once), ("label", "build"), ("group", "read"), ("days", "30"), ("networks", "")];
@@ -39,7 +39,7 @@ async fn create(portal: &Site, browser: &mut Browser, csrf: &str, fields: &[(&st
     browser.post(portal, "/admin/api-keys", &all).await
 }
 
-async fn id(browser: &mut Browser, portal: &Site) -> String {
+pub(super) async fn id(browser: &mut Browser, portal: &Site) -> String {
     let list = browser.get(portal, "/admin/keys").await;
     list.body.split("/admin/api-keys/").find_map(|rest| rest.split_once("/rotate").map(|(id, _)| id.to_owned())).unwrap()
 }
@@ -58,7 +58,7 @@ async fn members_and_other_companies_do_not_get_in() {
     }
     for act in ["rotate", "revoke"] {
         let at = format!("/admin/api-keys/{id}/{act}");
-        let fields = |csrf| [("csrf", csrf), ("overlap", "0"), ("once", "0123456789abcdef")];
+        let fields = |csrf| [("csrf", csrf), ("overlap", "0"), ("once", "0123456789abcdef"), ("newest", "1")];
         assert_eq!(bob.post(&portal, &at, &fields(&csrf)).await.status, 403, "{act}");
         assert_eq!(carol.post(&portal, &at, &fields(&foreign)).await.status, 404, "{act}");
         assert_eq!(carol.get(&portal, &at).await.status, 404, "{act}");
@@ -149,13 +149,16 @@ async fn a_rotated_key_shows_its_new_text_once_and_the_old_one_ends_with_the_ove
     let at = format!("/admin/api-keys/{id}/rotate");
     let asks = alice.get(&portal, &at).await;
     asks.is_clean();
-    let once = asks.field("once");
-    assert_eq!(alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "forever"), ("once", &once)]).await.status, 400);
-    let rotated = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "1h"), ("once", &once)]).await;
+    let (once, newest) = (asks.field("once"), asks.field("newest"));
+    assert_eq!(
+        alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "forever"), ("once", &once), ("newest", &newest)]).await.status,
+        400
+    );
+    let rotated = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "1h"), ("once", &once), ("newest", &newest)]).await;
     rotated.is_clean();
     let second = shown(&rotated);
     assert!(rotated.body.contains("The text before it"), "{}", rotated.body);
-    let again = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "0"), ("once", &once)]).await;
+    let again = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "0"), ("once", &once), ("newest", &newest)]).await;
     assert!(again.body.contains("already shown") && !again.body.contains(second.expose()));
 
     let verify = async |text: &Secret| bench.services.api_keys.verify(&acme(), text, address(HERE)).await.err();
@@ -168,12 +171,13 @@ async fn a_rotated_key_shows_its_new_text_once_and_the_old_one_ends_with_the_ove
     assert_eq!((verify(&first).await, verify(&second).await), (Some(KeyRefusal::Expired), None));
     assert!(!alice.get(&portal, "/admin/keys").await.body.contains("The text before it"));
 
-    let once = alice.get(&portal, &at).await.field("once");
-    let third = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "0"), ("once", &once)]).await;
+    let asks = alice.get(&portal, &at).await;
+    let (once, newest) = (asks.field("once"), asks.field("newest"));
+    let third = alice.post(&portal, &at, &[("csrf", &csrf), ("overlap", "0"), ("once", &once), ("newest", &newest)]).await;
     assert!(third.body.contains("has stopped to work"), "{}", third.body);
     assert_eq!((verify(&second).await, verify(&shown(&third)).await), (Some(KeyRefusal::Unknown), None));
     let wanted =
-        [format!("created {id}"), format!("rotated_1h {id}"), format!("refused_expired {id}"), format!("rotated_0 {id}")];
+        [format!("created {id}"), format!("rotated_1h {id}"), format!("refused_expired {id}"), format!("rotated_at_once {id}")];
     until("the audit trail", async || bench.written("api_key").await == wanted).await;
 }
 

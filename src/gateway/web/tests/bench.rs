@@ -418,7 +418,7 @@ impl Bench {
         let (issuer, subject) = ("https://id.example".to_owned(), name.to_owned());
         let tenant = TenantId::parse("acme").unwrap();
         let principal = Principal { tenant, issuer, subject, name: name.into(), email: "".into(), role: Role::Administrator };
-        Actor { principal, login: LoginId::new().unwrap(), request_id: "0".repeat(32) }
+        Actor { principal, login: LoginId::new().unwrap(), request_id: "0".repeat(32), network: "192.0.2.0/24".to_owned() }
     }
 
     /// How often the service was asked for something whose path ends so.

@@ -7,6 +7,7 @@ mod audit;
 mod bench;
 mod chains;
 mod components;
+mod deeds;
 mod diagnostics;
 mod draft_forms;
 mod drafts;

@@ -228,15 +228,18 @@ impl Made {
 
 /// The form was sent before.
 #[derive(Template)]
-#[template(path = "api_keys/already_made.html")]
-pub(in crate::gateway) struct AlreadyMade {
+#[template(path = "api_keys/sent_before.html")]
+pub(in crate::gateway) struct SentBefore {
     chrome: Chrome,
+    /// Its key was made and shown; otherwise nobody knows whether one was.
+    was_made: bool,
     list: &'static str,
 }
 
-impl AlreadyMade {
-    pub(in crate::gateway) fn new(page: &Page) -> Self {
-        Self { chrome: page.chrome("The key was already shown", "keys"), list: urls::KEYS }
+impl SentBefore {
+    pub(in crate::gateway) fn new(page: &Page, was_made: bool) -> Self {
+        let title = if was_made { "The key was already shown" } else { "This form was sent before" };
+        Self { chrome: page.chrome(title, "keys"), was_made, list: urls::KEYS }
     }
 }
 
@@ -247,6 +250,7 @@ pub(in crate::gateway) struct Rotate {
     chrome: Chrome,
     row: Row,
     once: String,
+    newest: u32,
     choices: Vec<OverlapChoice>,
     days: u32,
     list: &'static str,
@@ -269,6 +273,7 @@ impl Rotate {
             chrome: page.chrome("Rotate an API key", "keys"),
             row: Row::of(listed, shown),
             once,
+            newest: listed.key.newest(),
             choices: choices.collect(),
             days: listed.key.days,
             list: urls::KEYS,

@@ -226,6 +226,10 @@ impl KeyEvent {
 fn who(event: &Event, shown: &Shown) -> String {
     let Some(user) = &event.user else { return "–".to_owned() };
     let mark: String = user.chars().take(MARK).collect();
+    // Of another company, so nobody here knows their name.
+    if event.deed == Deed::OperatorLooked {
+        return format!("Somebody who runs the platform ({mark})");
+    }
     match shown.names.get(user).and_then(Option::as_ref).filter(|name| !name.is_empty()) {
         Some(name) => format!("{} ({mark})", name.short(60)),
         None => mark,

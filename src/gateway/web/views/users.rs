@@ -9,7 +9,7 @@ use super::sessions::Row as SessionRow;
 use super::words::{When, count};
 use crate::gateway::domain::api_key::ApiKey;
 use crate::gateway::domain::role::Role;
-use crate::gateway::services::users::{Found, LONGEST_REASON, Listed, MOST, One, PAGE_SIZE, Person, Which};
+use crate::gateway::services::users::{Disabled, Found, LONGEST_REASON, Listed, MOST, One, PAGE_SIZE, Person, Which};
 use crate::gateway::web::urls;
 use crate::platform::hostile::Hostile;
 
@@ -116,6 +116,7 @@ pub(in crate::gateway) struct Show {
     sessions: String,
     end_all: Option<String>,
     disabled: Option<DisabledView>,
+    was_disabled: Option<DisabledView>,
     is_self: bool,
     /// API keys that this person has made and that work on.
     keys: Vec<KeyView>,
@@ -161,11 +162,8 @@ impl Show {
             rows: one.sessions.iter().map(|session| SessionRow::of(session, &one.this, end_one)).collect(),
             sessions: count(one.sessions.len() as u64, "session", "sessions"),
             end_all: (others > 1).then(|| urls::of_user(urls::USER_END_ALL, &one.user)),
-            disabled: person.disabled.as_ref().map(|disabled| DisabledView {
-                at: When::of(Some(disabled.at)),
-                by: disabled.by.short(80),
-                reason: disabled.reason.short(LONGEST_REASON),
-            }),
+            disabled: person.disabled.as_ref().map(DisabledView::of),
+            was_disabled: person.was_disabled.as_ref().map(DisabledView::of),
             is_self: one.is_self,
             keys: one.keys.iter().flatten().map(KeyView::of).collect(),
             knows_keys: one.keys.is_some(),
@@ -176,6 +174,13 @@ impl Show {
             longest_reason: LONGEST_REASON,
             list: urls::USERS,
         }
+    }
+}
+
+impl DisabledView {
+    fn of(disabled: &Disabled) -> Self {
+        let Disabled { at, by, reason } = disabled;
+        Self { at: When::of(Some(*at)), by: by.short(80), reason: reason.short(LONGEST_REASON) }
     }
 }
 
