@@ -10,7 +10,7 @@ mod report;
 mod watermark;
 
 use self::log::Log;
-pub(in crate::gateway) use self::programs::{Passage, Tried};
+pub(in crate::gateway) use self::programs::{Guest, Wanted};
 pub(in crate::gateway) use self::report::{Download, ReportFor};
 use super::credentials::Credentials;
 use super::error::Error;
