@@ -288,7 +288,8 @@ async fn through_the_api_too_people_change_end_and_see_by_id_only_what_they_made
         let (hers, his) = (office.made_by(&dora, "doras-code-1").await, office.made_by(&bob, "bobs-code-22").await);
         for (who, share, code) in [(&bob, &hers, "doras-code-1"), (&eve, &hers, "doras-code-1"), (&eve, &his, "bobs-code-22")] {
             let one = format!("/{share}");
-            for change in [json!({"extractionCode": "taken-over-1"}), json!({"extractionCode": null}), json!({"expiredAt": null})] {
+            for change in [json!({"extractionCode": "taken-over-1"}), json!({"extractionCode": null}), json!({"expiredAt": null})]
+            {
                 assert_eq!(office.call(who, Method::PATCH, &one, change).await.0, 404);
             }
             for ids in [json!([share]), json!([his, hers])] {
@@ -305,10 +306,9 @@ async fn through_the_api_too_people_change_end_and_see_by_id_only_what_they_made
         assert!(of_bob.contains(&his) && !of_bob.contains(&hers) && of_bob.len() == 2, "{of_bob:?}");
         assert!(of_eve.is_disjoint(&all) && of_eve.len() == 2, "{of_eve:?}");
         assert!(of_eve.is_superset(&of_bob.difference(&all).cloned().collect()), "one short id for everybody");
-        for search in [
-            json!({"filters": [{"field": "shareId", "operator": "LIKE", "value": &hers[..2]}]}),
-            json!({"sorts": ["-shareId"]}),
-        ] {
+        for search in
+            [json!({"filters": [{"field": "shareId", "operator": "LIKE", "value": &hers[..2]}]}), json!({"sorts": ["-shareId"]})]
+        {
             assert_eq!(office.call(&bob, Method::POST, "/search", search.clone()).await.0, 400, "letter by letter");
             assert_eq!(office.call(&dora, Method::POST, "/search", search).await.0, 200);
         }
@@ -332,7 +332,10 @@ async fn api_keys_change_and_end_what_api_keys_made_and_nothing_of_people() {
         let bob = office.session("8", "Bob", "member").await;
         let (theirs, his) = (office.made_by(&first, "keys-code-11").await, office.made_by(&bob, "bobs-code-22").await);
         assert_eq!(office.listed(&second).await, BTreeSet::from([theirs.clone(), his.clone()]));
-        assert_eq!(office.call(&second, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "taken-over-1"})).await.0, 404);
+        assert_eq!(
+            office.call(&second, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "taken-over-1"})).await.0,
+            404
+        );
         assert_eq!(office.call(&second, Method::POST, "/delete", json!({"shareIds": [his]})).await.0, 404);
         assert_eq!(office.call(&bob, Method::POST, "/delete", json!({"shareIds": [theirs]})).await.0, 404);
         assert!(opens(&office.door(&his), "bobs-code-22").await && opens(&office.door(&theirs), "keys-code-11").await);

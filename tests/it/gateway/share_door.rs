@@ -223,7 +223,7 @@ fn right() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_share_opens_at_no_other_companys_host_and_guesses_there_keep_nobody_out() {
+async fn a_share_opens_at_no_host_of_another_company_and_guesses_there_keep_nobody_out() {
     for on_redis in [true, false] {
         let mut office = Office::open(on_redis, "").await;
         let coded = office.share_with(Some(CODE), &[("views", "1")]).await;
