@@ -15,7 +15,7 @@ async fn world() -> (World, Front, String) {
     let mut world = World::new().await;
     let front = Front::new(&world.scanner.base).await;
     let direct = std::mem::replace(&mut world.scanner.base, front.base.clone());
-    world.share_again().await;
+    world.share_again(&direct).await;
     (world, front, direct)
 }
 
@@ -66,7 +66,7 @@ async fn by_api_key(world: &mut World) -> (Replicas, String) {
     let (replicas, mut dora, direct) = office(world, None).await;
     dora.add_server_key(&replicas.all[0].url, "acme", ACME).await;
     world.scanner.shown = Shown::ApiKey(dora.issue_api_key(&replicas.all[0].url, &[]).await);
-    world.share_again().await;
+    world.share_again(&direct).await;
     (replicas, direct)
 }
 
@@ -78,7 +78,7 @@ async fn by_session() -> (World, Replicas, String) {
     let portal = url::Url::parse(&replicas.all[0].url).unwrap();
     let csrf = dora.get(&format!("{}/admin/keys", replicas.all[0].url)).await.hidden("csrf");
     world.scanner.shown = Shown::Session { cookies: dora.cookies_for(&portal), csrf };
-    world.share_again().await;
+    world.share_again(&direct).await;
     (world, replicas, direct)
 }
 

@@ -128,8 +128,14 @@ impl World {
 }
 
 impl World {
-    /// Makes the shares once more where the world is asked now: a gateway knows those that came through it, and no others.
-    pub(super) async fn share_again(&mut self) {
+    /// Makes the shares once more where the world is asked now, and ends those made `direct` at the service: a gateway knows what
+    /// came through it, and nothing else.
+    pub(super) async fn share_again(&mut self, direct: &str) {
+        let through = std::mem::replace(&mut self.scanner.base, direct.to_owned());
+        let before = [&self.open, &self.locked, &self.changed, &self.ended];
+        let (status, told) = self.scanner.post(ACME, "/api/v1/shares/delete", json!({ "shareIds": before })).await;
+        assert_eq!(status, StatusCode::OK, "{told}");
+        self.scanner.base = through;
         self.open = share(&self.scanner, &self.task, json!({})).await;
         self.locked = share(&self.scanner, &self.task, json!({"extractionCode": CODE})).await;
         self.changed = share(&self.scanner, &self.task, json!({})).await;
