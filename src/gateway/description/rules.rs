@@ -24,6 +24,15 @@ pub(super) fn of(about: &About<'_>) -> Vec<String> {
         "Uploads: name the `sha256` of the file in the query. It is compared on the way, and of a file that is another one, or of a \
          form that could be read in two ways, nothing is kept."
             .to_owned(),
+        "Shares: people change and end what they made, administrators everybody's; API keys what API keys of the company made, access \
+         tokens what the same token made. Anything else is 404. searchShares tells whole ids of these, and to administrators and API \
+         keys all of them; others by ten characters, which open nothing. A code has 8 to 64 characters, four of them different, and \
+         is sent in upper case without blanks and dashes where it has eight; a share that is over is not changed."
+            .to_owned(),
+        "Shared content: without the right code every id is answered alike, 403, whether there is such a share or not. Each call for a \
+         share is a view, one for a finding or a chain only where no other came from the same network shortly before. Credentials in \
+         texts are left out. Shares whose views are counted, or whose evidence is hidden, open at their page only."
+            .to_owned(),
         "Ends: what still streams is cut off when the API key or the session of its call ends.".to_owned(),
     ]
 }

@@ -103,7 +103,7 @@ const CREATE: &str = r#"{"projectName": "Shop", "lang": "JAVA", "primarySourceCo
 const GROUP: &str = r#"{"projectName": "Shop", "lang": "JAVA", "primarySourceCode": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "primarySourceCodes": [{"sourceCode": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752", "fileName": "orders.jar", "serviceName": "orders"}]}"#;
 const RUNNING: &str =
     r#"{"filters": [{"field": "taskStatus", "operator": "IN", "value": ["CREATED", "RUNNING"]}], "sorts": ["-createdAt"]}"#;
-const SHARE: &str = r#"{"shareId": "an id of generate-id, 22 characters", "taskId": "your task", "shareType": "REPORT", "extractionCode": "correct horse"}"#;
+const SHARE: &str = r#"{"shareId": "an id of generate-id, 22 characters", "taskId": "your task", "shareType": "REPORT", "extractionCode": "CORRECT-HORSE-7"}"#;
 
 /// The types of the row of this name; none for a name that is not known.
 pub(super) fn of_route(name: &str) -> Option<Types> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::shares::ShareType;
+use crate::gateway::domain::api_key;
 use crate::gateway::domain::device::Device;
 use crate::gateway::domain::tenant::TenantId;
 use crate::platform::clock::Timestamp;
@@ -47,6 +48,13 @@ pub(in crate::gateway) struct Maker {
     /// `Principal::key`, or the public id of the API key.
     pub(in crate::gateway) key: String,
     pub(in crate::gateway) name: Hostile,
+}
+
+impl Maker {
+    /// Whether it was an API key: its id is shorter than any hash that stands for a person or an access token.
+    pub(in crate::gateway) const fn is_a_program(&self) -> bool {
+        self.key.len() == api_key::ID
+    }
 }
 
 /// What tells a right code from a wrong one without asking the service, which slows everybody down when somebody guesses. The

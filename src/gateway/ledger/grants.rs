@@ -19,6 +19,7 @@ use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 
 const PURPOSE: &str = "share-grant";
+const VISIT: &str = "share-visit";
 
 /// What a good grant says.
 #[derive(Clone, Debug)]
@@ -117,6 +118,19 @@ impl Grants {
     pub(in crate::gateway) async fn left(&self, tenant: &TenantId, handle: &Secret) -> Result<Duration, LedgerError> {
         let record = self.store.get(&named(tenant, handle)).await?;
         Ok(record.and_then(|record| record.expires_in).unwrap_or_default())
+    }
+
+    /// Whether a program begins to look at a share: not from a network from which one did so less than `life` ago. A record of
+    /// nothing; the version makes an older one void.
+    pub(in crate::gateway) async fn begin_visit(
+        &self,
+        tenant: &TenantId,
+        mark: &Mark,
+        (version, network): (u64, &str),
+        life: Duration,
+    ) -> Result<bool, LedgerError> {
+        let key = Key::hashed(tenant, VISIT, &format!("{}/{version}/{network}", mark.as_str()));
+        Ok(self.store.insert(&key, Vec::new(), Some(life)).await?.is_some())
     }
 
     pub(in crate::gateway) async fn drop(&self, tenant: &TenantId, handle: &Secret) -> Result<(), LedgerError> {

@@ -219,7 +219,7 @@ impl AuditLog {
 
     fn places(&self, tenant: &TenantId) -> Arc<Semaphore> {
         let mut all = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(all.entry(tenant.clone()).or_insert_with(|| Arc::new(Semaphore::new(FILES))))
+        Arc::clone(all.entry(tenant.clone()).or_insert_with(|| Arc::new(Semaphore::new(self.files_at_once))))
     }
 
     /// Begins to check in the background whether the trail is whole. False when somebody does, or did just now.

@@ -35,6 +35,12 @@ pub(in crate::gateway) enum Error {
     /// The extraction code of a share.
     #[error("wrong code")]
     WrongCode,
+    /// A share, of which nothing is known without its extraction code.
+    #[error("a code is needed")]
+    CodeNeeded,
+    /// The extraction code is right, but the share does not open to programs.
+    #[error("the share does not open")]
+    ShareClosed,
     /// What was to be changed is not as the person saw it any more: these steps are not, as far as it is known. Nothing was
     /// changed.
     #[error("changed meanwhile")]

@@ -32,6 +32,8 @@ pub(in crate::gateway) struct WebError {
     pub(in crate::gateway) hint: &'static str,
     /// Seconds.
     pub(in crate::gateway) retry_after: Option<u64>,
+    /// The interface's number where it is more exact than the status.
+    pub(in crate::gateway) code: Option<u32>,
     /// For the log only.
     pub(in crate::gateway) cause: Option<Box<str>>,
     /// Where somebody has to go first: a browser that reads is redirected, a form gets a page with the link, programs get 401.
@@ -59,6 +61,7 @@ impl WebError {
             words: words.into().into_boxed_str(),
             hint,
             retry_after: None,
+            code: None,
             cause: None,
             sign_in: None,
             ways: Box::default(),
@@ -233,7 +236,7 @@ enough. Your company's sign-in page asks you once more who you are; then you are
 
     /// For programs: a problem document (RFC 9457) with the members of the interface's ErrorResponse.
     pub(in crate::gateway) fn problem(&self, request_id: &str) -> serde_json::Value {
-        let same = ErrorResponse::new(u32::from(self.status.as_u16()) * 10, &*self.words);
+        let same = ErrorResponse::new(self.code.unwrap_or(u32::from(self.status.as_u16()) * 10), &*self.words);
         serde_json::json!({
             "type": if self.resends { RESEND } else { ABOUT_BLANK },
             "title": self.title,

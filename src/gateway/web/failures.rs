@@ -3,6 +3,7 @@
 use actix_web::http::StatusCode;
 
 use super::error::WebError;
+use crate::contract::error::codes;
 use crate::gateway::services::error::{Error, Kind, UpstreamError};
 
 impl From<Error> for WebError {
@@ -10,7 +11,18 @@ impl From<Error> for WebError {
         match error {
             Error::NotFound => Self::not_found(),
             Error::Invalid(words) => Self::bad_request(words),
-            Error::WrongCode => Self::forbidden("The extraction code is wrong."),
+            Error::WrongCode => Self {
+                code: Some(codes::CODE_WRONG),
+                ..Self::forbidden("The extraction code is wrong, or there is no such share.")
+            },
+            Error::CodeNeeded => Self {
+                code: Some(codes::CODE_NEEDED),
+                ..Self::forbidden("This share needs its extraction code, or there is no such share.")
+            },
+            Error::ShareClosed => Self {
+                words: "The extraction code is right, but the share is over, or opens at its page only.".into(),
+                ..Self::not_found()
+            },
             Error::Conflict(words) => {
                 Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
             }

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use cardea::config::scanner::Scanner as Settings;
 use cardea::config::{self, Kind, Sources};
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use crate::support::jar;
-use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
+use crate::support::scanner::{ACME, TestScanner, answer, spawn_scanner_with};
 use crate::support::shop;
 use crate::support::userinfo::Userinfo;
 
@@ -127,6 +127,23 @@ impl World {
     }
 }
 
+impl World {
+    /// Makes the shares once more where the world is asked now, and ends those made `direct` at the service: a gateway knows what
+    /// came through it, and nothing else.
+    pub(super) async fn share_again(&mut self, direct: &str) {
+        let through = std::mem::replace(&mut self.scanner.base, direct.to_owned());
+        let before = [&self.open, &self.locked, &self.changed, &self.ended];
+        let (status, told) = self.scanner.post(ACME, "/api/v1/shares/delete", json!({ "shareIds": before })).await;
+        assert_eq!(status, StatusCode::OK, "{told}");
+        self.scanner.base = through;
+        self.open = share(&self.scanner, &self.task, json!({})).await;
+        self.locked = share(&self.scanner, &self.task, json!({"extractionCode": CODE})).await;
+        self.changed = share(&self.scanner, &self.task, json!({})).await;
+        self.ended = share(&self.scanner, &self.task, json!({})).await;
+        self.fresh = share_id(&self.scanner).await;
+    }
+}
+
 /// What an operation answers acme.
 async fn told(scanner: &TestScanner, line: &str, body: Value) -> Value {
     let (method, path) = line.split_once(' ').unwrap();
@@ -139,16 +156,21 @@ fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_else(|| panic!("{name} in {value}")).to_owned()
 }
 
+async fn as_acme(scanner: &TestScanner, path: &str, body: Value) -> Value {
+    let (status, answer) = answer(scanner.as_bearer(scanner.request(Method::POST, path), ACME).json(&body)).await;
+    assert_eq!(status, StatusCode::OK, "{path}: {answer}");
+    answer
+}
+
 async fn share_id(scanner: &TestScanner) -> String {
-    text(&scanner.post_nothing(ACME, "/api/v1/shares/generate-id").await.1, "shareId")
+    text(&as_acme(scanner, "/api/v1/shares/generate-id", json!({})).await, "shareId")
 }
 
 async fn share(scanner: &TestScanner, task: &str, further: Value) -> String {
     let id = share_id(scanner).await;
     let mut body = json!({"shareId": id, "taskId": task, "shareType": "REPORT"});
     body.as_object_mut().unwrap().extend(further.as_object().unwrap().clone());
-    let (status, answer) = scanner.post(ACME, "/api/v1/shares", body).await;
-    assert_eq!(status, StatusCode::OK, "{answer}");
+    as_acme(scanner, "/api/v1/shares", body).await;
     id
 }
 

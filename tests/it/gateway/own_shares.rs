@@ -1,14 +1,17 @@
 //! Shares of their owners before the real scanning service: on two replicas, on the embedded store, and as programs make them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use cardea::platform::clock::Clock;
 use futures_util::future::join_all;
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::support::client::{Answer, Browser, http};
+use crate::support::eventually;
 use crate::support::front::Front;
-use crate::support::provider::Provider;
+use crate::support::provider::{Provider, person};
 use crate::support::replicas::{Replicas, Setup};
 use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
 use crate::support::shop;
@@ -165,11 +168,11 @@ async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door
     let front = Front::with(&scanner.base, "[gateway.shares]\nwithout_code = false\nusual_days = 2\nmost_days = 3\n").await;
     let shares = format!("{}/scanner/api/v1/shares", front.base);
     let client = http();
-    let send = async |method: reqwest::Method, url: String, key: &str, body: Value| {
+    let send = async |method: Method, url: String, key: &str, body: Value| {
         let answer = client.request(method, url).bearer_auth(key).json(&body).send().await.unwrap();
         (answer.status().as_u16(), answer.text().await.unwrap())
     };
-    let generated = send(reqwest::Method::POST, format!("{shares}/generate-id"), ACME, json!({})).await.1;
+    let generated = send(Method::POST, format!("{shares}/generate-id"), ACME, json!({})).await.1;
     let id = serde_json::from_str::<Value>(&generated).unwrap()["shareId"].as_str().unwrap().to_owned();
     let wanted = |more: Value| {
         let mut body = json!({"shareId": id, "taskId": task, "shareType": "REPORT"});
@@ -182,7 +185,7 @@ async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door
         (json!({"extractionCode": "open-sesame", "expiredAt": "tomorrow"}), "expiredAt must be a time"),
         (json!({"extractionCode": "open-sesame", "maxViews": 1}), "maxViews"),
     ] {
-        let (status, told) = send(reqwest::Method::POST, shares.clone(), ACME, wanted(more)).await;
+        let (status, told) = send(Method::POST, shares.clone(), ACME, wanted(more)).await;
         let problem: Value = serde_json::from_str(&told).unwrap();
         assert!(status == 400 && told.contains(words) && problem["data"]["errCode"] == 4000, "{status} {told}");
     }
@@ -190,28 +193,223 @@ async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door
     assert_eq!(found["total"], 0, "nothing of it reached the service");
 
     let good = wanted(json!({"extractionCode": "open-sesame"}));
-    assert_eq!(send(reqwest::Method::POST, shares.clone(), "nobody", good.clone()).await.0, 401);
+    assert_eq!(send(Method::POST, shares.clone(), "nobody", good.clone()).await.0, 401);
     let link = format!("{}/s/{id}", front.base);
     assert!(!opens(&link, "open-sesame").await, "what the service did not take is not noted");
     for _ in 0..2 {
-        assert_eq!(send(reqwest::Method::POST, shares.clone(), ACME, good.clone()).await.0, 200, "the same again is the same");
+        assert_eq!(send(Method::POST, shares.clone(), ACME, good.clone()).await.0, 200, "the same again is the same");
     }
     assert!(opens(&link, "open-sesame").await);
 
     let one = format!("{shares}/{id}");
     for change in [json!({"extractionCode": null}), json!({"expiredAt": "2099-01-01T00:00:00Z"}), json!({"maxViews": 3})] {
-        assert_eq!(send(reqwest::Method::PATCH, one.clone(), ACME, change).await.0, 400);
+        assert_eq!(send(Method::PATCH, one.clone(), ACME, change).await.0, 400);
     }
-    assert_eq!(send(reqwest::Method::PATCH, one.clone(), "nobody", json!({"extractionCode": "stolen-code"})).await.0, 401);
+    assert_eq!(send(Method::PATCH, one.clone(), "nobody", json!({"extractionCode": "stolen-code"})).await.0, 401);
     assert!(opens(&link, "open-sesame").await, "nothing is changed on anybody's word");
-    assert_eq!(send(reqwest::Method::PATCH, one, ACME, json!({"extractionCode": "another-one"})).await.0, 200);
+    assert_eq!(send(Method::PATCH, one, ACME, json!({"extractionCode": "another-one"})).await.0, 200);
     assert!(!opens(&link, "open-sesame").await && opens(&link, "another-one").await);
 
     let delete = format!("{shares}/delete");
-    assert_eq!(send(reqwest::Method::POST, delete.clone(), "nobody", json!({"shareIds": [id]})).await.0, 401);
+    assert_eq!(send(Method::POST, delete.clone(), "nobody", json!({"shareIds": [id]})).await.0, 401);
     assert!(opens(&link, "another-one").await);
-    assert_eq!(send(reqwest::Method::POST, delete, ACME, json!({"shareIds": [id]})).await.0, 200);
+    assert_eq!(send(Method::POST, delete, ACME, json!({"shareIds": [id]})).await.0, 200);
     assert!(!opens(&link, "another-one").await);
-    let (status, told) = send(reqwest::Method::POST, shares, ACME, good).await;
+    let (status, told) = send(Method::POST, shares, ACME, good).await;
     assert!(status == 400 && told.contains("was ended"), "an id that was ended is not used again: {told}");
+}
+
+/// How somebody shows who they are.
+#[derive(Clone)]
+enum Shown {
+    Key(String),
+    Session { cookies: String, csrf: String },
+}
+
+impl Office {
+    /// Somebody who is signed in, as a script of the portal's own page.
+    async fn session(&self, subject: &str, name: &str, role: &str) -> Shown {
+        let mut person = person(subject, name, role);
+        person.insert("organization".to_owned(), "acme".into());
+        self.replicas.provider.state().person = person;
+        let mut browser = Browser::new();
+        let page = browser.sign_in_at(&self.here()).await;
+        assert_eq!(page.status, 200, "{}", page.text());
+        let csrf = browser.csrf(&self.here()).await;
+        Shown::Session { cookies: browser.cookies_for(&url::Url::parse(&self.here()).unwrap()), csrf }
+    }
+
+    /// A call of an operation on shares: its status and what it answers.
+    async fn call(&self, who: &Shown, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let request = http().request(method, format!("{}/scanner/api/v1/shares{path}", self.there())).json(&body);
+        let request = match who {
+            Shown::Key(key) => request.bearer_auth(key),
+            Shown::Session { cookies, csrf } => {
+                request.header("cookie", cookies).header("x-csrf-token", csrf).header("sec-fetch-site", "same-origin")
+            }
+        };
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), serde_json::from_str(&answer.text().await.unwrap()).unwrap_or_default())
+    }
+
+    /// A share of the report; its id.
+    async fn made_by(&self, who: &Shown, code: &str) -> String {
+        let (status, told) = self.call(who, Method::POST, "/generate-id", json!({})).await;
+        assert_eq!(status, 200, "{told}");
+        let id = told["shareId"].as_str().unwrap().to_owned();
+        let (status, told) = self.call(who, Method::POST, "", self.wanted(&id, json!({"extractionCode": code}))).await;
+        assert_eq!(status, 200, "{told}");
+        id
+    }
+
+    fn wanted(&self, id: &str, more: Value) -> Value {
+        let mut body = json!({"shareId": id, "taskId": self.task, "shareType": "REPORT"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    }
+
+    fn door(&self, id: &str) -> String {
+        format!("{}/s/{id}", self.here())
+    }
+
+    /// The ids that a search tells.
+    async fn listed(&self, who: &Shown) -> BTreeSet<String> {
+        let (status, found) = self.call(who, Method::POST, "/search", json!({"size": 100})).await;
+        assert_eq!(status, 200, "{found}");
+        found["data"].as_array().unwrap().iter().map(|row| row["shareId"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn through_the_api_too_people_change_end_and_see_by_id_only_what_they_made_and_administrators_all() {
+    on_both(async |office| {
+        let dora = office.session("7", "Dora", "administrator").await;
+        let (bob, eve) = (office.session("8", "Bob", "member").await, office.session("9", "Eve", "member").await);
+        let (hers, his) = (office.made_by(&dora, "doras-code-1").await, office.made_by(&bob, "bobs-code-22").await);
+        for (who, share, code) in [(&bob, &hers, "doras-code-1"), (&eve, &hers, "doras-code-1"), (&eve, &his, "bobs-code-22")] {
+            let one = format!("/{share}");
+            for change in [json!({"extractionCode": "taken-over-1"}), json!({"extractionCode": null}), json!({"expiredAt": null})]
+            {
+                assert_eq!(office.call(who, Method::PATCH, &one, change).await.0, 404);
+            }
+            for ids in [json!([share]), json!([his, hers])] {
+                assert_eq!(office.call(who, Method::POST, "/delete", json!({"shareIds": ids})).await.0, 404);
+            }
+            for sly in [json!({"shareIds": [share], "ids": [share]}), json!({"share_ids": [share]})] {
+                assert_eq!(office.call(who, Method::POST, "/delete", sly).await.0, 400);
+            }
+            assert!(opens(&office.door(share), code).await, "nothing came of it");
+            assert!(!opens(&office.door(share), "taken-over-1").await);
+        }
+        let (all, of_bob, of_eve) = (office.listed(&dora).await, office.listed(&bob).await, office.listed(&eve).await);
+        assert_eq!(all, BTreeSet::from([hers.clone(), his.clone()]));
+        assert!(of_bob.contains(&his) && !of_bob.contains(&hers) && of_bob.len() == 2, "{of_bob:?}");
+        assert!(of_eve.is_disjoint(&all) && of_eve.len() == 2, "{of_eve:?}");
+        assert!(of_eve.is_superset(&of_bob.difference(&all).cloned().collect()), "one short id for everybody");
+        for search in
+            [json!({"filters": [{"field": "shareId", "operator": "LIKE", "value": &hers[..2]}]}), json!({"sorts": ["-shareId"]})]
+        {
+            assert_eq!(office.call(&bob, Method::POST, "/search", search.clone()).await.0, 400, "letter by letter");
+            assert_eq!(office.call(&dora, Method::POST, "/search", search).await.0, 200);
+        }
+        assert_eq!(office.call(&bob, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "bobs-code-23"})).await.0, 200);
+        assert_eq!(office.call(&dora, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "bobs-code-24"})).await.0, 200);
+        assert!(opens(&office.door(&his), "bobs-code-24").await);
+        assert_eq!(office.call(&bob, Method::POST, "/delete", json!({"shareIds": [his]})).await.0, 200);
+        assert_eq!(office.call(&dora, Method::POST, "/delete", json!({"shareIds": [hers]})).await.0, 200);
+        assert!(!opens(&office.door(&his), "bobs-code-24").await);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_keys_change_and_end_what_api_keys_made_and_nothing_of_people() {
+    on_both(async |office| {
+        let mut browser = office.replicas.signed_in().await;
+        browser.add_server_key(&office.here(), "acme", ACME).await;
+        let first = Shown::Key(browser.issue_api_key(&office.here(), &[]).await);
+        let second = Shown::Key(browser.issue_api_key(&office.here(), &[("label", "other")]).await);
+        let bob = office.session("8", "Bob", "member").await;
+        let (theirs, his) = (office.made_by(&first, "keys-code-11").await, office.made_by(&bob, "bobs-code-22").await);
+        assert_eq!(office.listed(&second).await, BTreeSet::from([theirs.clone(), his.clone()]));
+        assert_eq!(
+            office.call(&second, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "taken-over-1"})).await.0,
+            404
+        );
+        assert_eq!(office.call(&second, Method::POST, "/delete", json!({"shareIds": [his]})).await.0, 404);
+        assert_eq!(office.call(&bob, Method::POST, "/delete", json!({"shareIds": [theirs]})).await.0, 404);
+        assert!(opens(&office.door(&his), "bobs-code-22").await && opens(&office.door(&theirs), "keys-code-11").await);
+        let changed = office.call(&second, Method::PATCH, &format!("/{theirs}"), json!({"extractionCode": "keys-code-12"})).await;
+        assert_eq!(changed.0, 200, "{}", changed.1);
+        assert!(opens(&office.door(&theirs), "keys-code-12").await);
+        assert_eq!(office.call(&second, Method::POST, "/delete", json!({"shareIds": [theirs]})).await.0, 200);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_that_is_taken_through_the_api_is_no_weaker_than_one_of_the_page_and_opens_there() {
+    on_both(async |office| {
+        let dora = office.session("7", "Dora", "administrator").await;
+        let first = office.made_by(&dora, "open-sesame").await;
+        let mut taken = 0;
+        for (code, is_weak) in [
+            ("123456", true),
+            ("aaaaaa", true),
+            ("aaaaaaaaaaaa", true),
+            ("short7!", true),
+            ("abcdefgh", false),
+            ("ABCD-EFGH", false),
+            ("ABCDEFGH", false),
+            ("3f9a02bc", false),
+            ("two words 77", false),
+            (" Padded-code-9", false),
+            ("Quiet-River-42", false),
+            ("code: abcdefgh", false),
+            ("secret12.", false),
+            ("hunter(22)", false),
+            ("caf\u{e9}-secret-1", false),
+        ] {
+            let (status, told) = office.call(&dora, Method::POST, "/generate-id", json!({})).await;
+            assert_eq!(status, 200, "{told}");
+            let id = told["shareId"].as_str().unwrap();
+            let wanted = office.wanted(id, json!({ "extractionCode": code }));
+            let made = office.call(&dora, Method::POST, "", wanted).await;
+            let set = office.call(&dora, Method::PATCH, &format!("/{first}"), json!({ "extractionCode": code })).await;
+            assert_eq!(made.0, set.0, "{code}: {} {}", made.1, set.1);
+            assert!(!is_weak || made.0 == 400, "{code} is taken");
+            if made.0 == 200 {
+                taken += 1;
+                assert!(opens(&office.door(id), code).await && opens(&office.door(&first), code).await, "{code} opens nothing");
+            } else {
+                let words = made.1["detail"].as_str().unwrap();
+                assert!(made.0 == 400 && words.contains("ode") && !words.contains(code), "{code}: {words}");
+            }
+        }
+        assert!(taken >= 2, "some are good");
+        let guessable = office.wanted(&"x".repeat(22), json!({}));
+        let (status, told) = office.call(&dora, Method::POST, "", guessable).await;
+        assert!(status == 400 && told["detail"].as_str().unwrap().contains("generateShareId"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_share_that_is_over_is_not_opened_again_through_the_api() {
+    on_both(async |office| {
+        let dora = office.session("7", "Dora", "administrator").await;
+        let id = office.made_by(&dora, "open-sesame").await;
+        let soon = Clock::system().now().after(Duration::from_secs(2)).rfc3339();
+        assert_eq!(office.call(&dora, Method::PATCH, &format!("/{id}"), json!({ "expiredAt": soon })).await.0, 200);
+        eventually("the end of the share", async || (!opens(&office.door(&id), "open-sesame").await).then_some(())).await;
+        let later = Clock::system().now().after(Duration::from_hours(24)).rfc3339();
+        for change in [json!({ "expiredAt": later }), json!({"expiredAt": null}), json!({"extractionCode": "another-one"})] {
+            let (status, told) = office.call(&dora, Method::PATCH, &format!("/{id}"), change).await;
+            assert!(status == 400 && told["detail"].as_str().unwrap().contains("over"), "{status} {told}");
+        }
+        for code in ["open-sesame", "another-one"] {
+            assert!(!opens(&office.door(&id), code).await);
+        }
+    })
+    .await;
 }

@@ -287,13 +287,12 @@ async fn strangers_take_neither_the_places_nor_the_allowance_of_members() {
     upstream.says([ok(), Says::Silence, Says::Silence, ok(), no(), ok()]);
     assert_eq!(ask(&client, &front.base, "token-of-alice", &[]).await.status(), 200, "she has proved herself");
     // One with a token that nobody knows yet, one without any.
-    let share = |id: &str| client.get(format!("{}/scanner/api/v1/shares/public/{id}", front.base)).send();
     let unknown = ask(&client, &front.base, "made-up", &[]);
-    let nobody = share("x");
+    let nobody = client.get(format!("{}/biz/api/v1/auth/clerk/publishable-key", front.base)).send();
     let both = async { tokio::join!(unknown, nobody) };
     let meanwhile = async {
         upstream.asked_times(3).await;
-        refused(share("y").await.unwrap(), StatusCode::SERVICE_UNAVAILABLE).await;
+        refused(ask(&client, &front.base, "made-up-as-well", &[]).await, StatusCode::SERVICE_UNAVAILABLE).await;
         for status in [200, 401] {
             // The second time the service takes her token back.
             let answer = ask(&client, &front.base, "token-of-alice", &[]).await;

@@ -5,14 +5,16 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 use reqwest::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::client::{Answer, Browser, Manners};
+use crate::support::client::{Answer, Browser, Manners, http};
 use crate::support::eventually;
+use crate::support::front::Front;
 use crate::support::provider::Provider;
 use crate::support::replicas::{Replica, Replicas, Setup};
 use crate::support::scanner::{ACME, TestScanner, spawn_scanner_with};
 use crate::support::shop::shop;
+use crate::support::upstream::{Says, Upstream, json as says_json};
 
 const CODE: &str = "QUIET-RIVER-42";
 const WRONG: &str = "LOUDER-RIVER-77";
@@ -47,6 +49,11 @@ impl Office {
 
     /// A new share of the task's report with this code, or with none; its path.
     async fn share(&mut self, code: Option<&str>) -> String {
+        self.share_with(code, &[]).await
+    }
+
+    /// The same with further fields of the form.
+    async fn share_with(&mut self, code: Option<&str>, further: &[(&str, &str)]) -> String {
         let url = &self.replicas.all[0].url;
         let form = self.dora.get(&format!("{url}/shares/new?task={}", self.task)).await;
         let fields = [
@@ -58,6 +65,7 @@ impl Office {
             ("own_code", code.unwrap_or_default()),
             ("last_day", &form.hidden("last_day")),
         ];
+        let fields: Vec<(&str, &str)> = fields.into_iter().chain(further.iter().copied()).collect();
         let made = self.dora.post(&format!("{url}/shares"), &fields).await;
         assert_eq!(made.status, 200, "{}", made.text());
         url::Url::parse(&made.by_id("share-link")).unwrap().path().to_owned()
@@ -76,6 +84,27 @@ async fn tried(url: &str, code: &str, from: &str) -> (Answer, Browser) {
     manners.headers.push(("x-forwarded-for", from.to_owned()));
     let answer = browser.post_as(url, &[("code", code)], &manners).await;
     (answer, browser)
+}
+
+/// A program's call to what recipients of a share may ask, at a portal and from an address: status, number and words.
+async fn called(portal: &str, share: &str, code: Option<&str>, from: &str) -> (u16, Value) {
+    let url = format!("{portal}/scanner/api/v1/shares/public/{share}");
+    let client = http();
+    let request = match code {
+        Some(code) => client.post(url).json(&json!({ "extractionCode": code })),
+        None => client.get(url),
+    };
+    let answer = request.header("x-forwarded-for", from).send().await.unwrap();
+    let status = answer.status().as_u16();
+    let mut told: Value = answer.json().await.unwrap();
+    if let Some(told) = told.as_object_mut() {
+        told.remove("request_id");
+    }
+    (status, told)
+}
+
+fn id_of(door: &str) -> String {
+    door.rsplit('/').next().unwrap().to_owned()
 }
 
 /// 10,000 wrong codes from 2,000 networks; how many were looked at, refused unseen, and let in where the code was right.
@@ -172,7 +201,7 @@ async fn wrong_codes_of_programs_and_of_people_count_together_and_a_locked_netwo
     let id = door.rsplit('/').next().unwrap().to_owned();
     let program = async |replica: usize, code: &str, from: &str| {
         let url = office.at(replica, &format!("/scanner/api/v1/shares/public/{id}"));
-        let request = crate::support::client::http().post(url).header("x-forwarded-for", from);
+        let request = http().post(url).header("x-forwarded-for", from);
         request.json(&json!({ "extractionCode": code })).send().await.unwrap().status().as_u16()
     };
     for round in 0..2 {
@@ -186,6 +215,158 @@ async fn wrong_codes_of_programs_and_of_people_count_together_and_a_locked_netwo
     // Five wrong codes make the service slow to look; none of them got there.
     assert_eq!(program(0, &right, "198.51.100.9").await, 200);
     assert_eq!(tried(&office.at(1, &door), CODE, "198.51.100.9").await.0.status, 303);
+}
+
+/// Codes as the service has them.
+fn right() -> String {
+    CODE.replace('-', "")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_share_opens_at_no_host_of_another_company_and_guesses_there_keep_nobody_out() {
+    for on_redis in [true, false] {
+        let mut office = Office::open(on_redis, "").await;
+        let coded = office.share_with(Some(CODE), &[("views", "1")]).await;
+        let open = office.share(None).await;
+        let globex = office.replicas.all[0].globex.clone();
+        let vul = office.scanner.findings(ACME, &office.task).await[0]["vulId"].as_str().unwrap().to_owned();
+        for (number, door) in [&coded, &open].into_iter().enumerate() {
+            for (at, rest) in ["", &format!("/vuls/{vul}")].into_iter().enumerate() {
+                let ask = async |share: &str, code: Option<&str>, network: &str| {
+                    called(&globex, &format!("{share}{rest}"), code, &format!("10.{}.{network}", number * 2 + at)).await
+                };
+                let share = id_of(door);
+                let told = (ask(&share, None, "1.1").await, ask(&share, Some(&right()), "2.1").await);
+                let unknown = "nobody-has-an-id-like-this";
+                assert_eq!(told, (ask(unknown, None, "3.1").await, ask(unknown, Some(&right()), "4.1").await), "{door}{rest}");
+                assert_eq!((told.0.0, told.1.0), (403, 403));
+            }
+        }
+        let guesses = (0..30).map(|at| {
+            let (globex, share) = (globex.clone(), id_of(&coded));
+            async move { called(&globex, &share, Some("LOUDERRIVER77"), &format!("10.77.{at}.1")).await.0 }
+        });
+        let guessed: Vec<u16> = futures_util::future::join_all(guesses).await;
+        assert!(guessed.iter().all(|status| matches!(status, 403 | 429)), "{guessed:?}");
+        // No view is taken, nobody waits, and the service was asked nothing that makes it slow.
+        let (entered, _) = tried(&office.at(1, &coded), CODE, "203.0.113.9").await;
+        assert_eq!(entered.status, 303, "{}", entered.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_right_code_a_program_is_told_the_same_of_every_id() {
+    let mut office = Office::open(true, "").await;
+    let doors = [
+        office.share(Some(CODE)).await,
+        office.share_with(Some(CODE), &[("views", "3")]).await,
+        office.share_with(Some(CODE), &[("hide", "1")]).await,
+        office.share_with(None, &[("hide", "1")]).await,
+        "/s/nobody-has-an-id-like-this".to_owned(),
+    ];
+    let portal = office.at(0, "");
+    let mut told = Vec::new();
+    for (at, door) in doors.iter().enumerate() {
+        let look = called(&portal, &id_of(door), None, &format!("10.1.{at}.1")).await;
+        told.push((look, called(&portal, &id_of(door), Some("LOUDERRIVER77"), &format!("10.2.{at}.1")).await));
+    }
+    assert!(told.iter().all(|one| *one == told[0]), "{told:?}");
+    assert_eq!((told[0].0.0, &told[0].0.1["data"]["errCode"]), (403, &json!(4031)));
+    assert_eq!((told[0].1.0, &told[0].1.1["data"]["errCode"]), (403, &json!(4032)));
+    // Whoever has the code is told that it is right, and that the share does not open to programs.
+    for door in &doors[1..3] {
+        let (status, told) = called(&portal, &id_of(door), Some(&right()), "10.3.1.1").await;
+        assert!(status == 404 && told["detail"].as_str().unwrap().contains("code is right"), "{told}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_ledger_does_not_know_costs_the_service_no_call() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    for at in 0..5 {
+        for (method, body) in [(reqwest::Method::GET, None), (reqwest::Method::HEAD, None), (reqwest::Method::POST, Some(CODE))] {
+            let url = format!("{}/scanner/api/v1/shares/public/nobody-has-this-{at}", front.base);
+            let mut request = http().request(method, url);
+            if let Some(code) = body {
+                request = request.json(&json!({ "extractionCode": code }));
+            }
+            assert_eq!(request.send().await.unwrap().status(), StatusCode::FORBIDDEN);
+        }
+    }
+    assert!(upstream.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_opening_by_a_program_is_a_view_and_stands_in_the_log_and_what_it_reads_then_is_part_of_it() {
+    for on_redis in [true, false] {
+        let mut office = Office::open(on_redis, "").await;
+        let door = office.share(Some(CODE)).await;
+        let vul = office.scanner.findings(ACME, &office.task).await[0]["vulId"].as_str().unwrap().to_owned();
+        let (share, finding) = (id_of(&door), format!("{}/vuls/{vul}", id_of(&door)));
+        for at in 0..3 {
+            assert_eq!(called(&office.at(at, ""), &share, Some(&right()), "192.0.2.9").await.0, 200);
+            assert_eq!(called(&office.at(at + 1, ""), &finding, Some(&right()), "192.0.2.9").await.0, 200);
+        }
+        assert_eq!(called(&office.at(0, ""), &finding, Some(&right()), "198.51.100.9").await.0, 200, "an opening of its own");
+        assert_eq!(called(&office.at(0, ""), &finding, Some("LOUDERRIVER77"), "198.51.100.9").await.0, 403);
+        let list = office.dora.get(&office.at(1, "/shares")).await;
+        let page = list.links("href", "/shares/").into_iter().find(|href| href.rsplit('/').next().unwrap().len() == 64).unwrap();
+        // The log is written behind the answers.
+        let page = eventually("the log", async || {
+            let page = office.dora.clone().get(&page).await.text();
+            (page.matches("\">Opened<").count() == 4).then_some(page)
+        })
+        .await;
+        assert!(page.contains("<dt>Views</dt><dd>4"), "{page}");
+        assert!(!page.contains("Not yet"), "{page}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_right_code_never_counts_as_wrong_whatever_the_share_then_answers() {
+    for on_redis in [true, false] {
+        let mut office = Office::open(on_redis, "").await;
+        let limited = office.share_with(Some(CODE), &[("views", "3")]).await;
+        let hidden = office.share_with(Some(CODE), &[("hide", "1")]).await;
+        let whole = office.share(Some(CODE)).await;
+        let asked = [id_of(&limited), id_of(&hidden), format!("{}/vuls/nobody-has-this", id_of(&whole))];
+        for share in &asked {
+            for at in 0..110 {
+                let from = if at % 2 == 0 { "192.0.2.9".to_owned() } else { format!("10.3.{at}.1") };
+                let (status, told) = called(&office.at(at, ""), share, Some(&right()), &from).await;
+                assert_eq!(status, 404, "{told}");
+            }
+        }
+        for door in [&limited, &hidden, &whole] {
+            let (entered, _) = tried(&office.at(1, door), CODE, "192.0.2.9").await;
+            assert_eq!(entered.status, 303, "{door}: {}", entered.text());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_are_shown_no_credentials_that_the_pages_leave_out() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    upstream.says([Says::Bytes(says_json("200 OK", r#"{"shareId":"AAbbCCddEEffGGhh112233"}"#))]);
+    let made = http().post(format!("{}/scanner/api/v1/shares", front.base)).bearer_auth("t").json(&json!({
+        "shareId": "AAbbCCddEEffGGhh112233", "taskId": "t1", "shareType": "REPORT", "extractionCode": CODE
+    }));
+    assert_eq!(made.send().await.unwrap().status(), 200);
+    let finding = json!({
+        "vulId": "v1", "title": "Deserialization", "pocScript": "curl -H 'Cookie: sid=worth-much-1' https://a\nrest",
+        "steps": [{"pocScriptOutput": "Authorization: Bearer worth-much-2\nHTTP/1.1 200"}],
+    });
+    upstream.says([Says::Bytes(says_json("200 OK", &finding.to_string()))]);
+    let share = "AAbbCCddEEffGGhh112233/vuls/v1";
+    let (status, shown) = called(&front.base, share, Some(CODE), "").await;
+    assert_eq!((status, &shown["vulId"], &shown["title"]), (200, &finding["vulId"], &finding["title"]));
+    assert!(!shown.to_string().contains("worth-much") && shown["pocScript"].as_str().unwrap().contains("rest"), "{shown}");
+    // What cannot be read cannot be looked through, so it does not pass.
+    upstream.says([Says::Bytes(says_json("200 OK", "Cookie: sid=worth-much-1"))]);
+    let (status, told) = called(&front.base, share, Some(CODE), "").await;
+    assert!(status == 502 && !told.to_string().contains("worth-much"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,7 @@
 
 mod caller;
 pub(in crate::gateway) mod fuzzing;
+mod owners;
 mod part;
 mod recipients;
 mod reply;
@@ -18,12 +19,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt as _};
 use http::{HeaderMap, HeaderName, header};
+use serde_json::json;
 
 pub(in crate::gateway) use self::caller::Caller;
 use self::caller::Means;
+use self::owners::Owner;
 use self::reply::TOO_LARGE;
 pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
 use self::sending::Call;
+use self::shares::Held;
 pub(in crate::gateway) use self::shares::OwnShares;
 pub(in crate::gateway) use self::upload::{Cut, boundary, checked};
 use super::credentials::Credentials;
@@ -32,6 +36,7 @@ use super::error::Error;
 use super::pace::Pace;
 use super::share_page::SharePages;
 use crate::config::gateway::PublicAuth;
+use crate::contract::paths;
 use crate::gateway::cache::{Asked, Cache, Question, Whose};
 use crate::gateway::domain::api_path::Found;
 use crate::gateway::domain::route_table::{Keep, OpenTo, Verb};
@@ -42,6 +47,7 @@ use crate::gateway::upstream::proxy::{Outgoing, Stopped};
 pub(in crate::gateway) use crate::gateway::upstream::proxy::{Proxy, ProxySettings};
 use crate::platform::clock::Clock;
 use crate::platform::digest::{hex, keyed};
+use crate::platform::random;
 use crate::platform::secret::Secret;
 
 /// Words for a tenant without one.
@@ -124,13 +130,6 @@ impl Api {
         self.answered(proxy, ask, sent).await
     }
 
-    async fn through_door(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
-        let (sent, tried) = self.at_door(&mut ask, sent).await?;
-        let reply = self.answered(proxy, ask, sent).await?;
-        self.left_door(tried.as_ref(), reply.status).await?;
-        Ok(reply)
-    }
-
     async fn answered(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
         let route = ask.found.route;
         let means = self.means(&ask).await?;
@@ -140,18 +139,7 @@ impl Api {
         };
         // A part of an answer is nobody else's.
         if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
-            let wish = match route.verb {
-                Verb::Get => None,
-                Verb::Post | Verb::Patch => Box::pin(self.own_shares.held(&ask, body.as_deref())).await?,
-            };
-            let changing = self.cache.changing(ask.tenant, route.ends);
-            let reply = self.call(&ask, means)?.replayable(proxy, body).await;
-            changing.done().await;
-            let reply = reply?;
-            if let Some(wish) = wish.filter(|_| reply.status.is_success()) {
-                Box::pin(self.own_shares.note(ask.tenant, &wish)).await?;
-            }
-            return Ok(reply);
+            return Box::pin(self.unkept(proxy, ask, means, body)).await;
         }
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
         if let Some((kept, status)) = self.cache.at_hand(&question).await {
@@ -160,6 +148,41 @@ impl Api {
         }
         // In a box: what is at hand needs no room for this.
         Box::pin(self.through(proxy, ask, means, (question, body))).await
+    }
+
+    /// Asks the service for what is this caller's alone; of shares as far as they are the caller's.
+    async fn unkept(&self, proxy: &Proxy, mut ask: Ask<'_>, means: Vec<Means>, mut body: Option<Bytes>) -> Result<Reply, Error> {
+        let route = ask.found.route;
+        if route.verb == Verb::Get {
+            return self.call(&ask, means)?.replayable(proxy, body).await;
+        }
+        let owner = Owner::of(&ask.caller, |token| self.fingerprint(token));
+        let wish = match Box::pin(self.own_shares.held(&ask, &owner, body.as_deref())).await? {
+            Held::Passes => None,
+            Held::Noted(wish) => Some(wish),
+            Held::Elsewhere => {
+                let nobodys = random::id().map_err(|error| Error::Internal(error.to_string()))?;
+                match ask.found.parameters.first_mut() {
+                    Some(id) => *id = nobodys,
+                    None => body = Some(Bytes::from(json!({ "shareIds": [nobodys] }).to_string())),
+                }
+                None
+            }
+        };
+        let changing = self.cache.changing(ask.tenant, route.ends);
+        let reply = self.call(&ask, means)?.replayable(proxy, body).await;
+        changing.done().await;
+        let reply = reply?;
+        if !reply.status.is_success() {
+            return Ok(reply);
+        }
+        if let Some(wish) = wish {
+            Box::pin(self.own_shares.note(ask.tenant, &wish)).await?;
+        }
+        if route.path == paths::SHARES_SEARCH && !owner.sees_ids() {
+            return Box::pin(self.own_shares.listed(ask.tenant, &owner, (reply, self.most))).await;
+        }
+        Ok(reply)
     }
 
     /// Asks the service for what others may be given as well.

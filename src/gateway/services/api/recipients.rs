@@ -1,18 +1,23 @@
-//! Calls of programs to what recipients of shares may ask: they pass the same guard as recipients at the doors.
+//! Calls of programs to what recipients of shares may ask: they pass the same guard as recipients at the doors, and what they are
+//! shown has its credentials taken out as on the pages.
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::header;
 use serde_json::{Value, json};
 
+use super::reply::Reply;
 use super::{Api, Ask, Sent};
 use crate::contract::ids::ShareId;
 use crate::contract::paths;
+use crate::contract::shares::ExtractShare;
 use crate::gateway::domain::device::Device;
+use crate::gateway::domain::masking::masked;
 use crate::gateway::domain::route_table::{Route, Verb};
 use crate::gateway::domain::share::{Doorway, Spot};
 use crate::gateway::services::error::Error;
-use crate::gateway::services::share_page::{Passage, Place, Tried};
-use crate::platform::random;
+use crate::gateway::services::share_page::{Guest, Place, Wanted};
+use crate::gateway::upstream::proxy::Proxy;
+use crate::platform::hostile::Hostile;
 use crate::platform::secret::Secret;
 
 /// The operations.
@@ -24,18 +29,25 @@ pub(super) fn ask(route: &Route) -> bool {
 }
 
 impl Api {
-    /// Lets a call pass, changed where the service is not to see what it is for. What is given back is to be told what came
-    /// of it.
-    pub(super) async fn at_door(&self, ask: &mut Ask<'_>, sent: Sent) -> Result<(Sent, Option<Tried>), Error> {
-        let Some(Ok(share)) = ask.found.parameters.first().map(|id| id.parse::<ShareId>()) else { return Err(Error::NotFound) };
-        let (sent, code) = match sent {
-            Sent::Whole(Some(body)) if ask.found.route.verb == Verb::Post => {
-                let code = code(&body);
-                // Sent anew where it was read: no other reading of the body tries another code than the one that counts.
-                (Sent::Whole(Some(code.as_ref().map_or(body, written))), code)
-            }
-            other => (other, None),
+    /// Asks the service for what a share shows, if the door lets the call in.
+    pub(super) async fn through_door(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+        let wanted = match ask.found.route.path {
+            _ if ask.found.is_head => Wanted::Look,
+            paths::SHARE_PUBLIC => Wanted::Share,
+            _ => Wanted::Part,
         };
+        let (sent, guest) = self.at_door(&mut ask, sent).await?;
+        let reply = self.answered(proxy, ask, sent).await?;
+        self.shares.passed(&guest, wanted, reply.status.as_u16()).await?;
+        if wanted == Wanted::Look || !reply.status.is_success() {
+            return Ok(reply);
+        }
+        let (reply, mut shown) = reply.read(self.most).await?;
+        if mask(&mut shown) { reply.with(&shown) } else { Ok(reply) }
+    }
+
+    async fn at_door(&self, ask: &mut Ask<'_>, sent: Sent) -> Result<(Sent, Guest), Error> {
+        let Some(Ok(share)) = ask.found.parameters.first().map(|id| id.parse::<ShareId>()) else { return Err(Error::NotFound) };
         let place = Place {
             tenant: ask.tenant.clone(),
             spot: Spot { doorway: Doorway::Code, share },
@@ -43,39 +55,77 @@ impl Api {
             device: Device::default(),
             request_id: ask.request_id.to_owned(),
         };
-        let (passage, tried) = self.shares.pass(place, code.as_ref()).await?;
-        let sent = match (&passage, sent) {
-            (Passage::WithoutCode, Sent::Whole(Some(_))) => Sent::Whole(Some(written(&Secret::new("")))),
-            (_, sent) => sent,
-        };
-        match passage {
-            Passage::AsAsked | Passage::WithoutCode => {}
-            Passage::AsUnknown => {
-                let nobodys = random::id().map_err(|error| Error::Internal(error.to_string()))?;
-                if let Some(id) = ask.found.parameters.first_mut() {
-                    *id = nobodys;
-                }
+        // Credentials are taken out of whole answers, not out of parts.
+        for name in [header::RANGE, header::IF_RANGE] {
+            ask.headers.remove(name);
+        }
+        match sent {
+            Sent::Whole(Some(body)) if ask.found.route.verb == Verb::Post => {
+                let guest = self.shares.pass(place, code(&body)?).await?;
+                // Sent anew where it was read: no other reading of the body tries another code than the one that counts.
+                Ok((Sent::Whole(Some(written(guest.code.as_ref()))), guest))
             }
-            Passage::WrongCode => return Err(Error::WrongCode),
-        }
-        Ok((sent, tried))
-    }
-
-    /// Counts what came of a call that tried a code.
-    pub(super) async fn left_door(&self, tried: Option<&Tried>, status: StatusCode) -> Result<(), Error> {
-        match tried {
-            Some(tried) => self.shares.passed(tried, status.as_u16()).await,
-            None => Ok(()),
+            other => Ok((other, self.shares.pass(place, None).await?)),
         }
     }
 }
 
-/// The code of a body, if it holds one that can be read.
-fn code(body: &[u8]) -> Option<Secret> {
-    let read: Value = serde_json::from_slice(body).ok()?;
-    read.get("extractionCode")?.as_str().filter(|code| !code.is_empty()).map(Secret::new)
+/// The code of a body; none for an empty one.
+fn code(body: &[u8]) -> Result<Option<Secret>, Error> {
+    // No body says as much as an empty object.
+    if body.is_empty() {
+        return Ok(None);
+    }
+    let read: ExtractShare = serde_json::from_slice(body)
+        .map_err(|_| Error::Invalid("The body is not an extractionCode as the interface describes it.".to_owned()))?;
+    Ok(Some(read.extraction_code).filter(|code| !code.is_empty()).map(Secret::new))
 }
 
-fn written(code: &Secret) -> Bytes {
-    Bytes::from(json!({ "extractionCode": code.expose() }).to_string())
+fn written(code: Option<&Secret>) -> Bytes {
+    Bytes::from(json!({ "extractionCode": code.map_or("", Secret::expose) }).to_string())
+}
+
+/// Takes credentials out of every text. False where there was none.
+fn mask(shown: &mut Value) -> bool {
+    match shown {
+        Value::String(text) => {
+            let without = masked(&Hostile::from(text.as_str()));
+            let changed = without.raw() != text;
+            if changed {
+                without.raw().clone_into(text);
+            }
+            changed
+        }
+        Value::Array(all) => all.iter_mut().fold(false, |changed, one| mask(one) | changed),
+        Value::Object(fields) => fields.values_mut().fold(false, |changed, one| mask(one) | changed),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_taken_out_of_every_text_however_deep_and_what_has_none_stays() {
+        let mut shown =
+            json!({"a": [{"pocScript": "curl -H 'Cookie: sid=secret-1' x"}], "pocScriptOutput": "Authorization: secret-2"});
+        assert!(mask(&mut shown));
+        assert!(!shown.to_string().contains("secret-"), "{shown}");
+        let mut plain = json!({"title": "Deserialization", "count": 3, "none": null, "steps": ["a", "b"]});
+        let before = plain.clone();
+        assert!(!mask(&mut plain));
+        assert_eq!(plain, before);
+    }
+
+    #[test]
+    fn a_body_is_read_one_way_only() {
+        let exposed = |body: &str| code(body.as_bytes()).map(|code| code.map(|code| code.expose().to_owned())).ok();
+        assert_eq!(exposed(r#"{"extractionCode": "ABCD"}"#), Some(Some("ABCD".to_owned())));
+        assert_eq!((exposed("{}"), exposed("")), (Some(None), Some(None)));
+        assert_eq!(exposed(r#"{"extractionCode": ""}"#), Some(None));
+        for bad in ["{", "7", r#"{"extractionCode": 7}"#, r#"{"extractionCode": "a", "extractionCode": "b"}"#] {
+            assert_eq!(exposed(bad), None, "{bad}");
+        }
+    }
 }

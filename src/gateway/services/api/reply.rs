@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use serde_json::Value;
 
 use crate::gateway::cache::{CacheStatus, Fetched, Kept};
 use crate::gateway::domain::forwarding;
@@ -79,6 +80,29 @@ impl Reply {
         Ok(Fetched { status: status.as_u16(), headers, body })
     }
 
+    /// The answer read whole, and what it says; nothing is lost of it.
+    pub(super) async fn read(self, most: usize) -> Result<(Self, Value), Error> {
+        if self.headers.contains_key(header::CONTENT_ENCODING) {
+            return Err(Error::Unusable(UNREADABLE));
+        }
+        let body = match self.body {
+            ReplyBody::Whole(body) => body,
+            ReplyBody::Stream(passing) => passing.body.whole(most).await?.ok_or(Error::Unusable(TOO_LARGE))?,
+        };
+        let said = if body.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(&body) };
+        let said = said.map_err(|_| Error::Unusable(UNREADABLE))?;
+        Ok((Self { length: Some(body.len() as u64), body: ReplyBody::Whole(body), judged: None, ..self }, said))
+    }
+
+    /// With something else in the place of what the service said. What names its state names another.
+    pub(super) fn with(mut self, said: &Value) -> Result<Self, Error> {
+        let body = Bytes::from(serde_json::to_vec(said).map_err(|error| Error::Internal(error.to_string()))?);
+        for name in [header::ETAG, header::LAST_MODIFIED, header::ACCEPT_RANGES, header::CONTENT_RANGE] {
+            self.headers.remove(name);
+        }
+        Ok(Self { length: Some(body.len() as u64), body: ReplyBody::Whole(body), ..self })
+    }
+
     /// What is kept. `asked` are the headers of a caller who may have the same already.
     pub(super) fn kept(
         kept: &Arc<Kept>,
@@ -108,3 +132,5 @@ impl Reply {
 
 /// Of an answer that is too large to be kept.
 pub(super) const TOO_LARGE: &str = "The answer of the scanning service is larger than allowed.";
+/// Of an answer that has to be read before it goes on.
+const UNREADABLE: &str = "The answer of the scanning service is not what the interface says, so it is not passed on.";

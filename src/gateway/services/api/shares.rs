@@ -6,12 +6,14 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Ask, Caller};
+use super::Ask;
+use super::owners::{Owner, Refusal, searches_ids};
 use crate::contract::ids::{ShareId, TaskId};
 use crate::contract::shares::{CreateShare, DeleteShares, UpdateShare};
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
-use crate::gateway::domain::share_entry::{CodeCheck, Entry, Maker, Mark};
+use crate::gateway::domain::extraction_code::{Code, readings};
+use crate::gateway::domain::share_entry::{CodeCheck, Entry, Maker, Mark, State};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::ledger::Ledger;
@@ -25,6 +27,10 @@ use crate::platform::secret::Secret;
 const CREATED_WITH: [&str; 6] = ["shareId", "taskId", "shareType", "vulIds", "extractionCode", "expiredAt"];
 /// Fields of a body to change.
 const CHANGED_WITH: [&str; 2] = ["expiredAt", "extractionCode"];
+/// Fields of a body to end.
+const ENDED_WITH: [&str; 1] = ["shareIds"];
+/// Different characters of an id at least, where the id is all that is needed: one of generateShareId has about 19.
+const DIFFERENT: usize = 10;
 
 /// Policy and ledger as calls of the API meet them. Cheap to clone.
 #[derive(Clone)]
@@ -33,6 +39,16 @@ pub(in crate::gateway) struct OwnShares {
     pub(in crate::gateway) policies: SharePolicies,
     pub(in crate::gateway) audit: Audit,
     pub(in crate::gateway) clock: Clock,
+}
+
+/// What is to become of a call.
+pub(super) enum Held {
+    /// It says nothing about shares.
+    Passes,
+    /// To be noted when the service has said yes.
+    Noted(Wish),
+    /// The service is to be asked for a share that nobody has.
+    Elsewhere,
 }
 
 /// What is to be noted when the service has said yes.
@@ -56,28 +72,40 @@ enum NewCode {
 }
 
 impl OwnShares {
-    /// Refuses what the company does not allow; `None` when there is nothing to note about the call.
-    pub(super) async fn held(&self, ask: &Ask<'_>, body: Option<&[u8]>) -> Result<Option<Wish>, Error> {
+    /// Refuses what the company does not allow, and what is not the caller's.
+    pub(super) async fn held(&self, ask: &Ask<'_>, owner: &Owner, body: Option<&[u8]>) -> Result<Held, Error> {
         let body = body.unwrap_or_default();
-        let by = maker(ask);
         let what = match ask.found.route.name {
-            "createShare" => Some(What::Made(Box::new(self.created(ask.tenant, body, &by).await?))),
-            "updateShare" => Some(self.changed(ask, body).await?),
-            "deleteShares" => read::<DeleteShares>(body)
-                .map(|sent| What::Ended(sent.share_ids.iter().map(|id| Mark::of(ask.tenant, id)).collect())),
+            "createShare" => Some(What::Made(Box::new(self.created(ask.tenant, body, &owner.maker).await?))),
+            "updateShare" => self.changed(ask, owner, body).await?,
+            "deleteShares" => self.ended(ask.tenant, owner, body).await?,
             "deleteTasks" => Some(What::TasksEnded(tasks(body))),
-            _ => None,
+            "searchShares" if !owner.sees_ids() && read(body).is_some_and(|search| searches_ids(&search)) => {
+                let words = "Shares are found and ordered by shareId for administrators and API keys only.";
+                return Err(Error::Invalid(words.to_owned()));
+            }
+            _ => return Ok(Held::Passes),
         };
-        Ok(what.map(|what| Wish { by, request_id: ask.request_id.to_owned(), what }))
+        let wish = |what| Wish { by: owner.maker.clone(), request_id: ask.request_id.to_owned(), what };
+        match (what, owner.refusal()) {
+            (Some(what), _) => Ok(Held::Noted(wish(what))),
+            (None, Refusal::Elsewhere) => Ok(Held::Elsewhere),
+            (None, Refusal::NotFound) => Err(Error::NotFound),
+        }
     }
 
     async fn created(&self, tenant: &TenantId, body: &[u8], by: &Maker) -> Result<Entry, Error> {
         known(body, &CREATED_WITH)?;
         let sent: CreateShare = read(body).ok_or_else(|| unreadable("a share to create"))?;
         let (policy, now) = (self.policies.of(tenant).await?, self.clock.now());
-        if sent.extraction_code.is_none() {
-            needs_code(&policy)?;
-        }
+        let check = match &sent.extraction_code {
+            Some(text) => Some(Ledger::check_of(&code(text)?)?),
+            None => {
+                needs_code(&policy)?;
+                unguessable(&sent.share_id)?;
+                None
+            }
+        };
         let ends = match &sent.expired_at {
             Some(text) => end(text, now, &policy)?,
             // The service keeps it for ever; the doors here do not.
@@ -87,7 +115,6 @@ impl OwnShares {
         if before.is_some_and(|entry| entry.ended.is_some()) {
             return Err(Error::Invalid("A share of this shareId was ended. Ask generateShareId for a new one.".to_owned()));
         }
-        let check = sent.extraction_code.map(|code| Ledger::check_of(&Secret::new(code))).transpose()?;
         Ok(Entry {
             id: sent.share_id,
             task: sent.task_id,
@@ -115,7 +142,8 @@ impl OwnShares {
         })
     }
 
-    async fn changed(&self, ask: &Ask<'_>, body: &[u8]) -> Result<What, Error> {
+    /// `None` for a share that is not the caller's.
+    async fn changed(&self, ask: &Ask<'_>, owner: &Owner, body: &[u8]) -> Result<Option<What>, Error> {
         known(body, &CHANGED_WITH)?;
         let sent: UpdateShare = read(body).ok_or_else(|| unreadable("a change of a share"))?;
         let (policy, now) = (self.policies.of(ask.tenant).await?, self.clock.now());
@@ -125,20 +153,35 @@ impl OwnShares {
             Some(None) => Some(latest(now, &policy)),
             None => None,
         };
-        let mark = Mark::of(ask.tenant, &id);
-        let code = match sent.extraction_code {
-            Some(Some(code)) => NewCode::Is(Ledger::check_of(&Secret::new(code))?),
-            Some(None) => {
-                needs_code(&policy)?;
-                let counts = self.ledger.entry(ask.tenant, &mark).await?.is_some_and(|entry| entry.most_views.is_some());
-                if counts {
-                    return Err(Error::Invalid("The views of this share are counted, so it needs an extractionCode.".to_owned()));
-                }
-                NewCode::None
-            }
+        let wanted = match sent.extraction_code {
+            Some(Some(text)) => NewCode::Is(Ledger::check_of(&code(&text)?)?),
+            Some(None) => NewCode::None,
             None => NewCode::Same,
         };
-        Ok(What::Changed { mark, ends, code })
+        if !self.are_theirs(ask.tenant, owner, std::slice::from_ref(&id)).await? {
+            return Ok(None);
+        }
+        let mark = Mark::of(ask.tenant, &id);
+        let entry = self.ledger.entry(ask.tenant, &mark).await?;
+        if matches!(wanted, NewCode::None) {
+            needs_code(&policy)?;
+            unguessable(&id)?;
+            if entry.as_ref().is_some_and(|entry| entry.most_views.is_some()) {
+                return Err(Error::Invalid("The views of this share are counted, so it needs an extractionCode.".to_owned()));
+            }
+        }
+        if let Some(words) = entry.and_then(|entry| over(entry.state(now))) {
+            return Err(Error::Invalid(words.to_owned()));
+        }
+        Ok(Some(What::Changed { mark, ends, code: wanted }))
+    }
+
+    /// `None` where not all are the caller's: all are ended, or none.
+    async fn ended(&self, tenant: &TenantId, owner: &Owner, body: &[u8]) -> Result<Option<What>, Error> {
+        known(body, &ENDED_WITH)?;
+        let sent: DeleteShares = read(body).ok_or_else(|| unreadable("shares to end"))?;
+        let theirs = self.are_theirs(tenant, owner, &sent.share_ids).await?;
+        Ok(theirs.then(|| What::Ended(sent.share_ids.iter().map(|id| Mark::of(tenant, id)).collect())))
     }
 
     /// Notes what the service has said yes to. The same call again notes it again, so a caller who is told of trouble repeats it.
@@ -151,8 +194,12 @@ impl OwnShares {
                 }
             }
             What::Changed { mark, ends, code } => {
+                let now = self.clock.now();
                 let noted = |entry: &mut Entry| -> Result<(), Error> {
-                    change(entry, *ends, code);
+                    // One that came to its end meanwhile stays so.
+                    if over(entry.state(now)).is_none() {
+                        change(entry, *ends, code);
+                    }
                     Ok(())
                 };
                 let changed = self.ledger.change(tenant, mark, noted).await?;
@@ -197,14 +244,34 @@ fn change(entry: &mut Entry, ends: Option<Timestamp>, code: &NewCode) {
     }
 }
 
-fn maker(ask: &Ask<'_>) -> Maker {
-    match &ask.caller {
-        Caller::Person(user) => Maker { key: user.principal.key(), name: user.principal.name.clone() },
-        Caller::Key(key) => Maker { key: key.id.clone(), name: key.label.clone() },
-        // Of these nothing more is known; the service says whether it believes them.
-        Caller::Token(_) | Caller::Nobody => {
-            Maker { key: ask.name.as_deref().unwrap_or_default().to_owned(), name: "An access token".into() }
-        }
+/// A code by the rules of the page. The service compares what it was sent, and doors read what people type, so it has to be one
+/// that a door tries as it is.
+fn code(text: &str) -> Result<Secret, Error> {
+    Code::chosen(text).map_err(Error::Invalid)?;
+    if readings(text).iter().any(|reading| reading.expose() == text) {
+        return Ok(Secret::new(text));
+    }
+    let words = "This extractionCode would open nothing at the share's page, where blanks are left out and eight letters and digits \
+        are read in upper case. Send it in upper case, without blanks and dashes.";
+    Err(Error::Invalid(words.to_owned()))
+}
+
+/// Refuses an id that can be guessed, where nothing else is asked for.
+fn unguessable(id: &ShareId) -> Result<(), Error> {
+    let different: std::collections::HashSet<char> = id.as_str().chars().collect();
+    if different.len() >= DIFFERENT {
+        return Ok(());
+    }
+    let words = "Without an extractionCode the shareId is all that opens the share. Ask generateShareId for one.";
+    Err(Error::Invalid(words.to_owned()))
+}
+
+/// Why a share cannot be changed any more.
+const fn over(state: State) -> Option<&'static str> {
+    match state {
+        State::Open | State::CodeDead => None,
+        State::UsedUp => Some("All views of this share are spent. Make a new share instead."),
+        State::Expired | State::Ended => Some("This share is over. Make a new one instead."),
     }
 }
 

@@ -112,7 +112,12 @@ impl SharePages {
     }
 
     /// Keeps what tells this code from wrong ones, where that is not known yet.
-    async fn learn(&self, place: &Place, (mark, entry): (&Mark, &share_entry::Entry), code: &Secret) -> Result<(), Error> {
+    pub(super) async fn learn(
+        &self,
+        place: &Place,
+        (mark, entry): (&Mark, &share_entry::Entry),
+        code: &Secret,
+    ) -> Result<(), Error> {
         if entry.check.is_some() {
             return Ok(());
         }

@@ -13,7 +13,7 @@ mod watermark;
 use self::log::Log;
 use self::pdf::Marking;
 pub(in crate::gateway) use self::pdf::{MarkSettings, Unmarked};
-pub(in crate::gateway) use self::programs::{Passage, Tried};
+pub(in crate::gateway) use self::programs::{Guest, Wanted};
 pub(in crate::gateway) use self::report::{Download, ReportFor};
 use super::credentials::Credentials;
 use super::error::Error;
