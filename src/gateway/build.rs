@@ -11,7 +11,7 @@ use super::cache::Cache;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::keyring::Keyring;
-use super::ledger::Ledger;
+use super::ledger::{Brake, Ledger};
 use super::opening::{ring, store};
 use super::policies::Policies;
 use super::services::Services;
@@ -223,7 +223,8 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
     // Shorter than the pace: a single watcher always gets a new answer.
-    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone());
+    let brake = Brake::new(settings.shares.wrong_over_all, settings.shares.over_all_minutes);
+    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone(), brake);
     ledger.keep_swept(tenants.keys().cloned().collect(), Duration::from_secs(60 * settings.shares.sweep_minutes), shutdown);
     let tasks = Tasks::new(credentials.clone(), ledger.clone(), memory.min(pace.mul_f32(0.9)));
     let chains = Chains::new(credentials.clone(), tasks.clone());
@@ -269,8 +270,8 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
             shared.0.clone(),
             (shared.1.clone(), shared.2.clone()),
             audit.clone(),
-            times.0.clone(),
-            times.1.clone(),
+            Duration::from_millis(settings.shares.turn_ms),
+            times.clone(),
         ),
         shares: shares(base, shared),
         signin: signin(base, (tokens, provider_sessions), administration.users.clone(), refresh.default_lifetime),

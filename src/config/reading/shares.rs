@@ -17,6 +17,9 @@ pub(super) fn read(section: &mut Section<'_>) -> Shares {
         anywhere_minutes: section.number("anywhere_minutes", 1..=10_080),
         locked_minutes: section.number("locked_minutes", 1..=10_080),
         wrong_in_life: section.number("wrong_in_life", 1..=1_000_000),
+        wrong_over_all: section.number("wrong_over_all", 1..=1_000_000),
+        over_all_minutes: section.number("over_all_minutes", 1..=10_080),
+        turn_ms: section.number("turn_ms", 0..=60_000),
         kept_days: section.number("kept_days", 0..=3660),
         sweep_minutes: section.number("sweep_minutes", 1..=10_080),
     };

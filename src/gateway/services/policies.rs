@@ -12,7 +12,7 @@ use crate::gateway::domain::share_breach::breaches;
 use crate::gateway::domain::share_entry::{Entry, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::tenant_policy::TenantPolicy;
-use crate::gateway::ledger::{Ledger, LedgerError};
+use crate::gateway::ledger::{Ledger, LedgerError, Terms};
 use crate::gateway::policies::{Author, Outcome, Policies};
 pub(in crate::gateway) use crate::gateway::policies::{Held, Version};
 use crate::platform::clock::{Clock, Timestamp};
@@ -91,16 +91,16 @@ impl TenantPolicies {
     }
 
     /// Recipients who are inside of a share that the new policy concerns have to come in anew: it is in breach of it now and was not
-    /// before, or opened shares stay open for a shorter time.
+    /// before, or what opened shares rest on is another: their grants are void from now on, also when the policy is changed back.
     async fn void_grants(&self, tenant: &TenantId, old: &TenantPolicy, new: &TenantPolicy) -> Result<(), Error> {
         let (old, new, now) = (&old.shares, &new.shares, self.clock.now());
         if old == new {
             return Ok(());
         }
-        let shorter = new.grant_minutes < old.grant_minutes;
+        let other_terms = Terms::of(old) != Terms::of(new);
         let concerned = |entry: &Entry, now: Timestamp| {
             let (before, after) = (breaches(entry, old, now), breaches(entry, new, now));
-            shorter || after.iter().any(|breach| !before.contains(breach))
+            other_terms || after.iter().any(|breach| !before.contains(breach))
         };
         for (mark, entry) in self.ledger.all(tenant).await? {
             let is_open = matches!(entry.state(now), State::Open | State::CodeDead | State::UsedUp);

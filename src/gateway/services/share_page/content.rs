@@ -13,7 +13,7 @@ impl SharePages {
         let opened = service.public_share(&call, &visit.place.spot.share, visit.code.as_ref()).await?;
         let hides = visit.hides_evidence;
         Ok(Content::of(opened).map(|share| {
-            let share = share.bounded();
+            let share = share.bounded().without_credentials();
             if hides { share.without_evidence() } else { share }
         }))
     }
@@ -27,7 +27,10 @@ impl SharePages {
                 Content::Here(_) => Err(Error::NotFound),
                 Content::Over => Ok(Content::Over),
             },
-            other => Ok(Content::of(other).map(|finding| if hides { finding.without_evidence() } else { finding })),
+            other => Ok(Content::of(other).map(|finding| {
+                let finding = finding.without_credentials();
+                if hides { finding.without_evidence() } else { finding }
+            })),
         }
     }
 
@@ -63,6 +66,7 @@ impl SharePages {
         let (service, call) = self.credentials.public(&visit.place.tenant, &visit.place.request_id).await?;
         match service.public_chain(&call, &visit.place.spot.share, chain, visit.code.as_ref()).await? {
             Opened::Open(chain) => {
+                let chain = chain.without_credentials();
                 let chain = if visit.hides_evidence { chain.without_evidence() } else { chain };
                 let ids: Vec<&VulId> = chain.leads_to().collect();
                 let findings = share.findings.into_iter().filter(|row| ids.contains(&&row.id)).collect();

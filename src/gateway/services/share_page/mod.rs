@@ -35,6 +35,8 @@ pub(in crate::gateway) struct SharePages {
     policies: SharePolicies,
     log: Log,
     clock: Clock,
+    /// How long a right code waits for its turn at the service.
+    turn: std::time::Duration,
 }
 
 /// A share as somebody stands before it.
@@ -65,6 +67,8 @@ pub(in crate::gateway) enum Entrance {
     Refused,
     /// Seconds until the next try is looked at.
     Wait(u64),
+    /// Seconds. The code may well be right, but the service looks at none now.
+    Busy(u64),
     /// The code is right, but the share does not open any more. Told to nobody else.
     Over(State),
 }
@@ -78,6 +82,8 @@ pub(in crate::gateway) struct Visit {
     /// Nothing that proves a finding is shown, nor the report, which may.
     pub(in crate::gateway) hides_evidence: bool,
     code: Option<Secret>,
+    /// The browser's part of the grant.
+    handle: Secret,
 }
 
 /// What is behind the door now.
@@ -92,14 +98,15 @@ impl SharePages {
         credentials: Credentials,
         (ledger, policies): (Ledger, SharePolicies),
         audit: Audit,
-        clock: Clock,
-        shutdown: Shutdown,
+        turn: std::time::Duration,
+        (clock, shutdown): (Clock, Shutdown),
     ) -> Self {
         let log = Log { ledger: ledger.clone(), audit, clock: clock.clone(), shutdown };
-        Self { credentials, guard: ledger.guard(), grants: ledger.grants(), ledger, policies, log, clock }
+        Self { credentials, guard: ledger.guard(), grants: ledger.grants(), ledger, policies, log, clock, turn }
     }
 
-    /// The visit that a browser's part of a grant stands for, if the grant is for this share as it is now and still good.
+    /// The visit that a browser's part of a grant stands for, if the grant is for this share as it is now and still good. One that is
+    /// not is gone for good: what made it void may be taken back, the grant does not come back with it.
     pub(in crate::gateway) async fn visit(&self, place: Place, handle: &Secret) -> Result<Option<Visit>, Error> {
         let mark = place.mark();
         let Some(inside) = self.grants.open(&place.tenant, &mark, handle).await? else { return Ok(None) };
@@ -107,10 +114,11 @@ impl SharePages {
         let entry = self.ledger.entry(&place.tenant, &mark).await?;
         let entry = entry.filter(|entry| entry.version == inside.version && inside.terms == Terms::of(&policy));
         let Some(entry) = entry.filter(|entry| !matches!(entry.state(self.clock.now()), State::Expired | State::Ended)) else {
+            self.grants.drop(&place.tenant, handle).await?;
             return Ok(None);
         };
         let hides_evidence = entry.hides_evidence || !policy.evidence;
-        Ok(Some(Visit { place, entry, hides_evidence, code: inside.code }))
+        Ok(Some(Visit { place, entry, hides_evidence, code: inside.code, handle: handle.clone() }))
     }
 
     /// Ends a visit.
