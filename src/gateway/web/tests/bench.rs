@@ -14,6 +14,7 @@ use actix_web::test::TestRequest;
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, test};
 use futures_util::future::LocalBoxFuture;
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 
 use super::rig;

@@ -278,7 +278,8 @@ async fn who_is_done_gets_no_more_of_a_report_that_is_on_its_way() {
     let portal = bench.portal().await;
     let mut browser = Browser::new("acme.example");
     browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
-    let mut request = actix_web::test::TestRequest::with_uri("/s/real/view/report?type=html").insert_header(("host", "acme.example"));
+    let mut request =
+        actix_web::test::TestRequest::with_uri("/s/real/view/report?type=html").insert_header(("host", "acme.example"));
     for cookie in &browser.cookies {
         request = request.cookie(cookie.clone());
     }
@@ -583,9 +584,9 @@ async fn what_its_owner_hides_is_nowhere_and_the_page_says_who_shared_it_and_for
     }
     assert!(!view.body.contains("/view/report"), "{}", view.body);
     assert_eq!(browser.get(&portal, "/s/real/view/report?type=html").await.status, 404);
-    for (path, hidden) in
-        [("findings/v1", ["curl -H", "Proof of concept", "Code 1"]), ("chains/c1", ["Cookie", "Proof of concept", "[left out]"])]
-    {
+    let of_a_finding = ["curl -H", "Proof of concept", "Code 1", "SOURCE-OF-IT", "Source: where", "Way of the data"];
+    let of_a_chain = ["Cookie", "Proof of concept", "[left out]", ":7", "Shown.java", "com.example.Shown"];
+    for (path, hidden) in [("findings/v1", of_a_finding), ("chains/c1", of_a_chain)] {
         let page = browser.get(&portal, &format!("/s/real/view/{path}")).await;
         page.is_clean();
         assert_eq!(page.status, 200);

@@ -266,9 +266,6 @@ async fn another_last_day_changes_nothing_else_and_nothing_lives_past_it() {
         refused.is_clean();
         assert!(refused.status == 422 && refused.body.contains("Nothing was changed"), "{}", refused.body);
     }
-    let mut inside = Browser::new("acme.example");
-    assert_eq!(inside.post(&portal, "/s/made-share-1", &[("code", &first)]).await.status, 303);
-    assert_eq!(inside.get(&portal, "/s/made-share-1/view").await.status, 200);
     bench.fake.lock().unwrap().broken_at = Some(("PATCH", "made-share-1", 503));
     assert_eq!(alice.post(&portal, &extend, &[("csrf", &csrf), ("last_day", "2026-12-24")]).await.status, 502);
     assert_eq!(entry(&bench, "made-share-1").await.ends, kept.ends, "what the service did not take is not said");
@@ -333,6 +330,9 @@ async fn a_new_code_is_shown_once_and_while_it_is_uncertain_nothing_opens() {
     let kept = entry(&bench, "made-share-1").await;
     assert_eq!((kept.state(bench.clock.now()), kept.version), (State::Open, 1));
     // It says nothing: either of the two may open there, so neither does here.
+    let mut inside = Browser::new("acme.example");
+    assert_eq!(inside.post(&portal, "/s/made-share-1", &[("code", &first)]).await.status, 303);
+    assert_eq!(inside.get(&portal, "/s/made-share-1/view").await.status, 200);
     bench.fake.lock().unwrap().broken_at = Some(("PATCH", "made-share-1", 503));
     assert_eq!(alice.post(&portal, &renew, &form).await.status, 502);
     assert_eq!(entry(&bench, "made-share-1").await.state(bench.clock.now()), State::CodeDead);
