@@ -207,7 +207,7 @@ async fn a_code_opens_however_it_was_chosen_and_pasted() {
     for (chosen, typed) in [
         ("secret12.", "secret12."),
         ("hunter(22)", "Code: HUNT-ER22"),
-        ("cafe\u{301} secret1", "caf\u{e9} secret1"),
+        ("cafe\u{301} secret1", "café secret1"),
         ("İstanbul12", "istanbul12"),
         (CODE, "密码：QUIET-RIVER-42。"),
         ("7KQM-3XYZ", "Hi, use 7kqm-3xyz to open it"),
