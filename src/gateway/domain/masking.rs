@@ -26,7 +26,10 @@ const NAMED: &str = concat!(
     r#"|\b(?:bearer|basic|negotiate|ntlm)\s+(?P<v>\S{8,})|(?P<w>eyJ[\w.-]{21,})"#,
 );
 /// Calls, in text that may be a program.
-const CALLED: &str = r#"[\w.$:]*(?:cookie|authori[sz]ation|basic_?auth|credential)[\w.$]*\s?[(\[{]|--(?:cookie|cookie-jar|load-cookies|oauth2-bearer)\b"#;
+const CALLED: &str = concat!(
+    r"[\w.$:]*(?:cookie|authori[sz]ation|basic_?auth|credential)[\w.$]*\s?[(\[{]",
+    r"|--(?:cookie|cookie-jar|load-cookies|oauth2-bearer)\b",
+);
 /// Options of programs that send requests: only in their commands.
 const OPTIONS: &str =
     r#"(?:^|\s)(?:-[a-z]{0,6}[bu](?:[\s=\\"'$]|$|\w)|-a\s|--(?:user|proxy-user|http-user|http-password|auth)\b)"#;
