@@ -33,6 +33,12 @@ pub struct Shares {
     pub pdfs_at_once: usize,
     /// How long, in seconds, one more waits for its turn.
     pub pdf_wait_seconds: u64,
+    /// Wrong extraction codes per network at all shares of a company before that network has to wait.
+    pub wrong_over_all: u32,
+    /// How long those count, and it then waits.
+    pub over_all_minutes: u32,
+    /// How long a right code waits for its turn at the service.
+    pub turn_ms: u64,
     /// Days a share that is over stays in its owner's list.
     pub kept_days: u32,
     /// How often shares are looked for that ended without anybody noticing, to drop what they showed.

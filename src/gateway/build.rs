@@ -11,7 +11,7 @@ use super::cache::Cache;
 use super::domain::network::Network;
 use super::domain::tenant::TenantId;
 use super::keyring::Keyring;
-use super::ledger::Ledger;
+use super::ledger::{Brake, Ledger};
 use super::opening::{ring, store};
 use super::policies::Policies;
 use super::services::Services;
@@ -269,7 +269,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
                 wait: Duration::from_secs(settings.shares.pdf_wait_seconds),
             },
             audit.clone(),
-            times,
+            (Duration::from_millis(settings.shares.turn_ms), times),
         ),
         shares: shares(base, shared),
         signin: signin(base, (tokens, provider_sessions), administration.users.clone(), refresh.default_lifetime),
@@ -280,8 +280,10 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
 }
 
 fn ledger(base: &Base<'_>) -> Ledger {
-    let ledger = Ledger::new(base.store.clone(), Arc::clone(&base.ring), base.clock.clone());
-    let every = Duration::from_secs(60 * base.settings.shares.sweep_minutes);
+    let shares = &base.settings.shares;
+    let brake = Brake::new(shares.wrong_over_all, shares.over_all_minutes);
+    let ledger = Ledger::new(base.store.clone(), Arc::clone(&base.ring), base.clock.clone(), brake);
+    let every = Duration::from_secs(60 * shares.sweep_minutes);
     ledger.keep_swept(base.tenants.keys().cloned().collect(), every, base.shutdown);
     ledger
 }

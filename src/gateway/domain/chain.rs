@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::finding::{Fix, Place, Severity};
+use super::masking::{masked, masked_prose};
 use crate::contract::ids::VulId;
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
@@ -27,12 +28,29 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// The chain without proofs of its steps.
+    /// The chain without proofs of its steps, and without the places in the scanned program they go through.
     pub(in crate::gateway) fn without_evidence(mut self) -> Self {
         for step in &mut self.steps {
+            step.place = Place::default();
             step.poc_script = Hostile::new("");
             step.poc_output = Hostile::new("");
         }
+        self.raw = Value::Null;
+        self
+    }
+
+    /// The chain without credentials in any of its texts, for people without an account.
+    pub(in crate::gateway) fn without_credentials(mut self) -> Self {
+        for text in [&mut self.description, &mut self.impact, &mut self.precondition] {
+            *text = masked_prose(text);
+        }
+        for step in &mut self.steps {
+            step.api_path = masked_prose(&step.api_path);
+            step.description = masked_prose(&step.description);
+            step.poc_script = masked(&step.poc_script);
+            step.poc_output = masked(&step.poc_output);
+        }
+        self.fix = self.fix.without_credentials();
         self.raw = Value::Null;
         self
     }

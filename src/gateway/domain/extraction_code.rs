@@ -1,5 +1,8 @@
 //! Extraction codes of shares: how one is made, what a person may choose, and how a typed or pasted one is read.
-//! Codes made here are always kept and compared in their normal form: upper case, without blanks and dashes.
+//! A code that is set here is kept and compared in one normal form: the letters and digits of the text in their compatible form
+//! (NFKC), in upper case. Blanks, dashes and every other sign do not count, neither when it is set nor when it is read.
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::platform::secret::Secret;
 
@@ -16,9 +19,11 @@ const LONGEST: usize = 64;
 const ELSEWHERE: std::ops::RangeInclusive<usize> = 6..=128;
 /// A code of fewer different characters is guessed too easily.
 const DIFFERENT: usize = 4;
+/// Parts of one text that are read as a code, at most; with the whole of it a try is worth two guesses more.
+const PARTS: usize = 3;
 /// What stands before the code in a message, in upper case. The first group needs a separator, the second none.
-const WORDS: [&str; 3] = ["CODE", "PASSWORD", "PIN"];
-const MARKS: [&str; 4] = ["提取码", "提取碼", "抽出コード", "추출코드"];
+const WORDS: [&str; 8] = ["CODE", "PASSWORD", "PIN", "KENNWORT", "PASSWORT", "CLAVE", "КОД", "ПАРОЛЬ"];
+const MARKS: [&str; 9] = ["提取码", "提取碼", "密码", "密碼", "抽出コード", "コード", "パスワード", "추출코드", "비밀번호"];
 
 /// A code in normal form.
 #[derive(Clone, Debug)]
@@ -46,15 +51,22 @@ impl Code {
         different.sort_unstable();
         different.dedup();
         if length < SHORTEST {
-            return Err(format!("A code needs at least {SHORTEST} characters, not counting blanks and dashes."));
+            return Err(format!(
+                "A code needs at least {SHORTEST} letters and digits. Blanks, dashes and other signs do not count."
+            ));
         }
-        if length > LONGEST || code.chars().any(char::is_control) {
-            return Err(format!("A code has at most {LONGEST} characters, all of them visible."));
+        if length > LONGEST {
+            return Err(format!("A code has at most {LONGEST} letters and digits."));
         }
         if different.len() < DIFFERENT {
-            return Err(format!("This code is too easy to guess. Use at least {DIFFERENT} different characters."));
+            return Err(format!("This code is too easy to guess. Use at least {DIFFERENT} different letters or digits."));
         }
-        Ok(Self(Secret::new(code)))
+        let code = Self(Secret::new(code));
+        // What is shown has to open. Rare signs that join what stands beside them change when they are written in groups.
+        if normal(&code.grouped()) != *code.0.expose() {
+            return Err("This code cannot be written down safely. Use other letters or digits.".to_owned());
+        }
+        Ok(code)
     }
 
     /// The code as the service knows it.
@@ -75,72 +87,147 @@ impl Code {
     }
 }
 
-/// What a recipient may have meant: the normal form, and what was typed when that differs (a share that was made
-/// elsewhere may have a code in lower case or with dashes). Empty when nothing was typed that can be a code.
+/// What a recipient may have meant, the likeliest first: what has the form of codes made here, what stands behind a word for it or
+/// behind a colon, all of it; and last the text as it was typed, for a share that was made elsewhere. Few, because every reading is
+/// a guess. Empty when nothing was typed that can be a code.
 pub(in crate::gateway) fn readings(typed: &str) -> Vec<Secret> {
-    let code = normal(typed);
-    let plain = typed.trim();
-    // A code as it is made here has one reading only: a mistyped one costs one try.
-    let other = (plain != code && !code.is_empty() && !is_made_here(&code) && !plain.contains(char::is_whitespace))
-        .then(|| plain.to_owned());
-    let fits = |code: &String| ELSEWHERE.contains(&code.chars().count());
-    [Some(code), other].into_iter().flatten().filter(fits).map(Secret::new).collect()
-}
-
-/// Whether a code in its normal form has the shape of those that are made here.
-fn is_made_here(code: &str) -> bool {
-    code.chars().count() == SHORTEST && code.chars().all(|c| ALPHABET.contains(&c))
-}
-
-/// The normal form of typed or pasted text; of a whole message only the code behind its mark.
-fn normal(text: &str) -> String {
-    let narrow: String = text.chars().filter(|c| !invisible(*c)).map(narrow).collect();
-    // Byte positions must fit both, so only ASCII letters change their case here.
-    let upper = narrow.to_ascii_uppercase();
-    let mark = MARKS.iter().filter_map(|mark| upper.rfind(mark).map(|at| at + mark.len()));
-    let word = WORDS.iter().filter_map(|word| behind_word(&upper, word));
-    if let Some(at) = mark.chain(word).max() {
-        return code_of(upper.get(at..).unwrap_or_default().trim_start_matches([':', '=', ' ', '\t']));
+    let text = without_addresses(&visible(typed));
+    let upper = folded(&text);
+    let fits = |code: &String| (*ELSEWHERE.start()..=LONGEST).contains(&code.chars().count());
+    let mut all: Vec<String> = Vec::new();
+    for code in made_in(&text).into_iter().chain(behind(&upper)).filter(fits) {
+        if all.len() < PARTS && !all.contains(&code) {
+            all.push(code);
+        }
     }
-    upper.split_whitespace().filter(|piece| !piece.contains("://")).map(tidy).collect()
+    let whole = Some(letters(&upper)).filter(|code| fits(code) && !all.contains(code));
+    all.extend(whole);
+    let plain = typed.trim();
+    let can_be = ELSEWHERE.contains(&plain.chars().count()) && !plain.contains("://") && !plain.contains(char::is_control);
+    if can_be && plain.chars().any(char::is_alphanumeric) && !all.iter().any(|code| code == plain) {
+        all.push(plain.to_owned());
+    }
+    all.into_iter().map(Secret::new).collect()
 }
 
-/// Where the code begins behind `word` with a separator; the last such place.
-fn behind_word(text: &str, word: &str) -> Option<usize> {
-    text.rmatch_indices(word).find_map(|(at, _)| {
-        let begins = text.get(..at)?.chars().next_back().is_none_or(|before| !before.is_alphanumeric());
-        let after = at + word.len();
-        let rest = text.get(after..)?.trim_start_matches([' ', '\t']);
-        let separated = rest.starts_with([':', '=']) || rest.starts_with("IS ");
-        let skipped = rest.strip_prefix("IS ").unwrap_or_else(|| rest.trim_start_matches([':', '=']));
-        let fits = begins && separated && !skipped.trim().is_empty() && !skipped.starts_with("//");
-        fits.then(|| text.len() - skipped.len())
-    })
+/// The normal form.
+fn normal(text: &str) -> String {
+    letters(&folded(&visible(text)))
+}
+
+/// In compatible form (full-width letters are letters), without what nobody sees.
+fn visible(text: &str) -> String {
+    text.nfkc().filter(|c| !invisible(*c)).collect()
+}
+
+/// In upper case. A capital I with a dot is one without: lower-case letters do not tell them apart.
+fn folded(text: &str) -> String {
+    let upper: String = text.chars().flat_map(char::to_uppercase).collect();
+    upper.nfkc().map(|c| if c == 'İ' { 'I' } else { c }).collect()
+}
+
+/// The sound mark of Japanese is what their keyboards give for a dash.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric() && !dash(*c)).nfkc().collect()
+}
+
+fn without_addresses(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        for piece in line.split_whitespace().filter(|piece| !piece.contains("://")) {
+            out.push_str(piece);
+            out.push(' ');
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Codes in the form of those made here: `ABCD-EFGH`, or eight of their characters. Many words have that form too, so only those
+/// count that look most like a code: with a dash and in capitals or with a digit, then without the dash, then words. A single one
+/// is also read with 0 and 1 for the letters that look like them.
+fn made_in(text: &str) -> Vec<String> {
+    let mut best: (u8, Vec<String>) = (u8::MAX, Vec::new());
+    for token in text.split(|c| !word(c)).map(|token| token.trim_matches(dash)) {
+        let Some((doubt, code)) = made(token) else { continue };
+        if doubt < best.0 {
+            best = (doubt, Vec::new());
+        }
+        if doubt == best.0 && !best.1.contains(&code) {
+            best.1.push(code);
+        }
+    }
+    let mut found = best.1;
+    if let [only] = found.as_slice() {
+        let clear: String = only.chars().map(clear).collect();
+        found.push(clear);
+    }
+    found.truncate(2);
+    found
+}
+
+/// Scripts without blanks between words end a word, so a code may stand right behind one of theirs.
+fn word(c: char) -> bool {
+    dash(c) || (c.is_alphanumeric() && c < '\u{590}')
+}
+
+/// How doubtful it is that `token` is a code, and the code; `None` when it has not the form of one.
+fn made(token: &str) -> Option<(u8, String)> {
+    let code: String = token.chars().filter(|c| !dash(*c)).map(|c| c.to_ascii_uppercase()).collect();
+    let dashed = token.chars().nth(4).is_some_and(dash) && token.chars().filter(|c| dash(*c)).count() == 1;
+    let has_form = code.chars().count() == SHORTEST && code.chars().map(clear).all(|c| ALPHABET.contains(&c));
+    if !has_form || !(dashed || token.chars().count() == SHORTEST) || WORDS.contains(&code.as_str()) {
+        return None;
+    }
+    let like_code = token.chars().any(|c| c.is_ascii_digit()) || !token.chars().any(char::is_lowercase);
+    let doubt = match (like_code, dashed) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, true) => 2,
+        (false, false) => 3,
+    };
+    Some((doubt, code))
+}
+
+/// What a letter that no code made here has was read from.
+const fn clear(c: char) -> char {
+    match c {
+        'O' => '0',
+        'I' | 'L' => '1',
+        other => other,
+    }
+}
+
+/// What stands behind the last word for a code and behind the first, and what stands behind the last colon.
+fn behind(upper: &str) -> Vec<String> {
+    let marks = MARKS.iter().flat_map(|mark| upper.match_indices(mark).map(|(at, mark)| at + mark.len()));
+    let words = WORDS.iter().flat_map(|word| upper.match_indices(word).filter_map(|(at, word)| behind_word(upper, at, word)));
+    let mut named: Vec<usize> = marks.chain(words).collect();
+    named.sort_unstable();
+    let colon = upper.rmatch_indices([':', '=']).map(|(at, sign)| at + sign.len());
+    let colon = colon.into_iter().find(|at| upper.get(*at..).is_some_and(|rest| rest.contains(char::is_alphanumeric)));
+    let places = [named.last().copied(), named.first().copied(), colon];
+    places.into_iter().flatten().map(|at| code_of(upper.get(at..).unwrap_or_default())).collect()
+}
+
+/// Where the code begins behind a word with a separator.
+fn behind_word(text: &str, at: usize, word: &str) -> Option<usize> {
+    let begins = text.get(..at)?.chars().next_back().is_none_or(|before| !before.is_alphanumeric());
+    let rest = text.get(at + word.len()..)?.trim_start_matches([' ', '\t']);
+    let skipped = rest.strip_prefix("IS ").or_else(|| rest.strip_prefix([':', '=']))?;
+    (begins && skipped.contains(char::is_alphanumeric)).then(|| text.len() - skipped.len())
 }
 
 /// The first words of `text` that make a whole code.
 fn code_of(text: &str) -> String {
     let mut code = String::new();
-    for piece in text.lines().next().unwrap_or_default().split_whitespace() {
-        code.push_str(&tidy(piece));
+    for piece in text.split_whitespace() {
+        code.push_str(&letters(piece));
         if code.chars().count() >= SHORTEST {
             break;
         }
     }
-    code.trim_end_matches(['.', ',', ';', ')']).to_owned()
-}
-
-fn tidy(piece: &str) -> String {
-    piece.chars().filter(|c| !dash(*c)).flat_map(char::to_uppercase).collect()
-}
-
-/// Full-width forms to ASCII.
-fn narrow(c: char) -> char {
-    match u32::from(c) {
-        0x3000 => ' ',
-        wide @ 0xFF01..=0xFF5E => char::from_u32(wide - 0xFEE0).unwrap_or(c),
-        _ => c,
-    }
+    code
 }
 
 const fn dash(c: char) -> bool {
@@ -153,7 +240,13 @@ const fn invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn exposed(typed: &str) -> Vec<String> {
+        readings(typed).iter().map(|code| code.expose().to_owned()).collect()
+    }
 
     #[test]
     fn typed_and_pasted_forms_mean_the_same_code() {
@@ -165,6 +258,7 @@ mod tests {
             "ABCD\u{2013}EFGH\r\n",
             "\u{200b}ABCD\u{2011}EFGH\u{feff}",
             "ＡＢＣＤ－ＥＦＧＨ",
+            "ＡＢＣＤーＥＦＧＨ",
             "ａｂｃｄ　ｅｆｇｈ",
             "链接: https://portal.example/s/Code1 提取码: ABCDEFGH",
             "链接：https://portal.example/s/x 提取码：abcd-efgh 复制这段内容后打开",
@@ -176,19 +270,127 @@ mod tests {
             "The extraction code is abcd-efgh.",
             "https://portal.example/s/abc ABCD-EFGH",
             "password = ABCDEFGH",
+            "ABCD-EFGH.",
+            "\"ABCD-EFGH\"",
+            "(abcd-efgh)",
+            "**ABCD-EFGH**",
+            "「ABCD-EFGH」",
+            "_ABCDEFGH_",
         ] {
-            assert_eq!(normal(typed), "ABCDEFGH", "{typed:?}");
+            assert!(exposed(typed).iter().any(|code| code == "ABCDEFGH"), "{typed:?} gave {:?}", exposed(typed));
         }
     }
 
     #[test]
-    fn words_inside_a_code_are_part_of_it() {
+    fn a_code_inside_a_sentence_of_any_language_is_found() {
+        for code in ["7KQM-3XYZ", "ABCD-EFGH", "7KQM3XYZ"] {
+            for sentence in [
+                "The code is: CODE",
+                "Extraction code CODE",
+                "Code for shop: CODE",
+                "Here is the code CODE for you",
+                "Hi, use CODE to open it",
+                "Der Code lautet CODE",
+                "Voici le code : CODE. Bonne lecture !",
+                "密码：CODE",
+                "密码：CODE，请勿转发",
+                "コード：CODE",
+                "コードはCODEです",
+                "Код доступа CODE",
+                "비밀번호는 CODE 입니다",
+                "Link: https://portal.example/s/aaaabbbbccccddddeeeeff Code: CODE Do not share this code: it is secret",
+                "Code:\nCODE",
+                "Code:\r\n\r\nCODE\r\n",
+                "Cardea report of PAYMENTS\nPassword: CODE",
+                "Hello,\n\nhere is the code for the link I sent you:\n\nCODE\n",
+                "> CODE <",
+                "CODE!",
+            ] {
+                let pasted = sentence.replace("CODE", code);
+                let found = exposed(&pasted);
+                assert!(found.contains(&code.replace('-', "")), "{pasted:?} gave {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_that_look_like_digits_are_read_as_them_too() {
+        for (typed, meant) in [("7KQM-3XYO", "7KQM3XY0"), ("7kqm-3xyl", "7KQM3XY1"), ("IKQM3XYZ", "1KQM3XYZ")] {
+            assert!(exposed(typed).iter().any(|code| code == meant), "{typed}");
+        }
+        assert!(exposed("bloodhol").iter().any(|code| code == "BLOODHOL"), "an own code is what was chosen");
+    }
+
+    #[test]
+    fn what_a_person_chose_opens_as_they_typed_it_and_as_it_was_shown() {
+        for chosen in [
+            "secret12.",
+            "Abc;defgh1;",
+            "hunter(22)",
+            "cafe\u{301} secret1",
+            "İstanbul12",
+            "ıstanbul12",
+            "grüße-99",
+            "blue whale 7",
+            "code: open sesame",
+            "my pin is 1234567",
+            "пароль-1234",
+            "ＡＢＣ１２３４５６",
+            "한국어비밀번호12",
+            "\u{1112}\u{1161}\u{11ab}비밀번호ABC1",
+        ] {
+            let code = Code::chosen(chosen).unwrap();
+            let shown = code.grouped();
+            for typed in [
+                chosen.to_owned(),
+                chosen.to_lowercase(),
+                chosen.to_uppercase(),
+                chosen.nfd().collect(),
+                chosen.nfkc().collect(),
+                shown.clone(),
+                shown.to_lowercase(),
+                shown.nfd().collect(),
+                format!("https://portal.example/s/aaaabbbbccccddddeeeeff\nCode: {shown}\n"),
+                format!("Hello,\n\nhere is the code for the link I sent you:\n\n{shown}\n"),
+            ] {
+                let found = exposed(&typed);
+                assert!(found.iter().any(|one| one == code.secret().expose()), "{typed:?} gave {found:?}");
+            }
+        }
+        assert_eq!(normal("İstanbul12"), normal("i\u{307}stanbul12"));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_may_be_chosen_opens_however_it_is_written(chosen in "\\PC{8,70}") {
+            if let Ok(code) = Code::chosen(&chosen) {
+                let shown = code.grouped();
+                let both = format!("https://portal.example/s/aaaabbbbccccddddeeeeff\nCode: {shown}\n");
+                for typed in [chosen.clone(), shown.clone(), shown.nfd().collect(), format!(" \"{shown}\". "), both] {
+                    // An address has no place in a code that is typed.
+                    if typed == chosen && chosen.contains("://") {
+                        continue;
+                    }
+                    let found = exposed(&typed);
+                    prop_assert!(found.iter().any(|one| one == code.secret().expose()), "{typed:?} gave {found:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_without_failing_and_is_few_guesses(text in "\\PC{0,300}") {
+            prop_assert!(readings(&text).len() <= PARTS + 2);
+        }
+    }
+
+    #[test]
+    fn only_letters_and_digits_count() {
         assert_eq!(normal("code1234"), "CODE1234");
-        assert_eq!(normal("MYCODE:XY"), "MYCODE:XY");
         assert_eq!(normal("pin-code-7"), "PINCODE7");
         assert_eq!(normal(""), "");
         assert_eq!(normal(" - "), "");
         assert_eq!(normal("grüße-99"), "GRÜSSE99");
+        assert_eq!(normal("ａｂ!c\u{200b}d"), "ABCD");
     }
 
     #[test]
@@ -199,6 +401,7 @@ mod tests {
             assert_eq!(text.len(), 8);
             assert!(text.chars().all(|c| ALPHABET.contains(&c)), "{text}");
             assert_eq!(normal(&code.grouped()), text);
+            assert_eq!(exposed(&code.grouped())[0], text);
             assert_eq!(code.grouped().len(), 9);
         }
         assert_eq!(Code::from_random([0; 5]).grouped(), "0000-0000");
@@ -209,7 +412,7 @@ mod tests {
 
     #[test]
     fn short_or_easy_codes_are_refused_and_chosen_ones_are_kept_in_normal_form() {
-        for bad in ["", "1234567", "a-b-c-d-e", "aaaaaaaa", "12121212", &"xy1z".repeat(17)] {
+        for bad in ["", "1234567", "a-b-c-d-e", "aaaaaaaa", "12121212", "!!!???###$$$", &"xy1z".repeat(17)] {
             assert!(Code::chosen(bad).is_err(), "{bad}");
         }
         assert_eq!(Code::chosen("blue whale 7").unwrap().secret().expose(), "BLUEWHALE7");
@@ -218,12 +421,11 @@ mod tests {
 
     #[test]
     fn a_code_made_elsewhere_is_also_tried_as_typed() {
-        let exposed = |typed: &str| readings(typed).iter().map(|code| code.expose().to_owned()).collect::<Vec<_>>();
         assert_eq!(exposed("ABCDEFGH"), ["ABCDEFGH"]);
-        assert_eq!(exposed(" k7-Yp2 "), ["k7-Yp2"]);
-        assert_eq!(exposed(" k7-Yp23 "), ["K7YP23", "k7-Yp23"]);
-        assert_eq!(exposed("code: abcd-efgh"), ["ABCDEFGH"]);
-        for nothing in ["", " -", "1234", "https://portal.example/s/x", &"x1".repeat(70)] {
+        for typed in ["k7-Yp2", "k7-Yp23", "abcdefgh", "ABCD-EFGH", "3f9a02bc", "two words", "x.y.z.1"] {
+            assert_eq!(exposed(&format!(" {typed} ")).last().unwrap(), typed);
+        }
+        for nothing in ["", " -", "1234", "...,,,;;;", "https://portal.example/s/x", &"x1".repeat(70)] {
             assert!(exposed(nothing).is_empty(), "{nothing}");
         }
     }

@@ -110,6 +110,14 @@ impl PublicShare {
         self.raw = Value::Null;
         self
     }
+
+    /// The share without credentials in any of its texts, for people without an account.
+    pub(in crate::gateway) fn without_credentials(mut self) -> Self {
+        self.findings = self.findings.into_iter().map(FindingRow::without_credentials).collect();
+        self.chains = self.chains.into_iter().map(Chain::without_credentials).collect();
+        self.raw = Value::Null;
+        self
+    }
 }
 
 /// What a try to open a share gave.

@@ -1,6 +1,7 @@
-//! Counts wrong codes. Guessing is bounded three times: per share and network, per share, and in the life of a code. A try from a
-//! network counts before the code is looked at, so that parallel tries cannot slip through. Made-up ids are counted alike, so that
-//! nothing tells them from real ones; their last count is forgotten soon, so that no stranger fills the store.
+//! Counts wrong codes. Guessing is bounded four times: per share and network, per share, in the life of a code, and per network at
+//! all shares of a company. A try from a network counts before the code is looked at, so that parallel tries cannot slip through.
+//! Made-up ids are counted alike, so that nothing tells them from real ones; their last count is forgotten soon, and who tries many
+//! is not counted there any more, so that no stranger fills the store.
 
 use std::time::Duration;
 
@@ -40,13 +41,27 @@ pub(in crate::gateway) struct Locks {
     pub(in crate::gateway) wrong: u64,
 }
 
+/// What holds for a network at all shares of a company together.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::gateway) struct Brake {
+    most: u64,
+    window: Duration,
+}
+
+impl Brake {
+    /// `most` wrong codes within so many minutes.
+    pub(in crate::gateway) const fn new(most: u32, within: u32) -> Self {
+        Self { most: most as u64, window: minutes(within) }
+    }
+}
+
 /// The counters. Cheap to clone.
 #[derive(Clone)]
-pub(in crate::gateway) struct Guard(Store);
+pub(in crate::gateway) struct Guard(Store, Brake);
 
 impl Ledger {
     pub(in crate::gateway) fn guard(&self) -> Guard {
-        Guard(self.store.clone())
+        Guard(self.store.clone(), self.brake)
     }
 }
 
@@ -54,7 +69,11 @@ impl Guard {
     /// Counts a try, and says whether its code is looked at. While everybody waits, a network that nobody has tried from is
     /// looked at all the same, once: whoever has the right code gets in however many others guess, until the code is dead.
     pub(in crate::gateway) async fn admit(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<Admission, Unavailable> {
-        let lock = self.0.peek(&locked(attempt)).await?;
+        let (over_all, lock) = (over_all(attempt), locked(attempt));
+        let (over_all, lock) = futures_util::future::try_join(self.0.peek(&over_all), self.0.peek(&lock)).await?;
+        if let Some(count) = over_all.filter(|count| count.value >= self.1.most) {
+            return Ok(Admission::Wait { seconds: wait(count) });
+        }
         let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
         let most = u64::from(policy.wrong_by_network);
         Ok(match lock {
@@ -75,6 +94,10 @@ impl Guard {
         let window = minutes(policy.anywhere_minutes);
         let count = self.0.count(&anywhere(attempt), window).await?;
         let life = self.0.count(&in_life(attempt), if is_real { LIFETIME } else { window }).await?;
+        // While everybody waits, a network has one try here: that fills nothing, and who guesses from many is counted by share.
+        if self.0.peek(&locked(attempt)).await?.is_none() {
+            self.0.count(&over_all(attempt), self.1.window).await?;
+        }
         let tries = self.tries(attempt).await?;
         let waits = tries.filter(|count| count.value >= u64::from(policy.wrong_by_network));
         let mut reached = waits.map(|count| Reached::NetworkWaits(count.resets_in));
@@ -144,6 +167,10 @@ const fn minutes(number: u32) -> Duration {
 
 fn from_network(attempt: Try<'_>) -> Key {
     Key::hashed(attempt.tenant, "share-tries", &format!("{} {} {}", attempt.network, attempt.codes, attempt.mark.as_str()))
+}
+
+fn over_all(attempt: Try<'_>) -> Key {
+    Key::hashed(attempt.tenant, "share-tries-all", attempt.network)
 }
 
 fn anywhere(attempt: Try<'_>) -> Key {

@@ -20,7 +20,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use zeroize::Zeroizing;
 
 pub(in crate::gateway) use self::grants::{Grants, Inside, Terms};
-pub(in crate::gateway) use self::guard::{Admission, Guard, Locks, Reached, Try};
+pub(in crate::gateway) use self::guard::{Admission, Brake, Guard, Locks, Reached, Try};
 use crate::gateway::domain::share_entry::{CodeCheck, Entry, Mark, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store, Swap, Unavailable, Version};
@@ -63,11 +63,12 @@ pub(in crate::gateway) struct Ledger {
     store: Store,
     ring: Arc<Ring>,
     clock: Clock,
+    brake: Brake,
 }
 
 impl Ledger {
-    pub(in crate::gateway) const fn new(store: Store, ring: Arc<Ring>, clock: Clock) -> Self {
-        Self { store, ring, clock }
+    pub(in crate::gateway) const fn new(store: Store, ring: Arc<Ring>, clock: Clock, brake: Brake) -> Self {
+        Self { store, ring, clock, brake }
     }
 
     /// What to keep in an entry, in place of its code, which is `code` as the service knows it. For every new code:

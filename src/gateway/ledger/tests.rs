@@ -29,7 +29,7 @@ const POLICY: SharePolicy = SharePolicy {
 
 fn ledger(bench: &Bench) -> Ledger {
     let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
-    Ledger::new(bench.store.clone(), ring, bench.clock.clone())
+    Ledger::new(bench.store.clone(), ring, bench.clock.clone(), Brake::new(100, 15))
 }
 
 fn entry(id: &str, now: Timestamp) -> Entry {
@@ -298,6 +298,21 @@ async fn five_wrong_codes_close_the_door_for_their_network_only_and_for_a_while(
 }
 
 #[tokio::test]
+async fn a_network_that_was_held_at_all_shares_is_looked_at_again_after_its_time() {
+    let bench = Bench::file();
+    let (guard, tenant) = (ledger(&bench).guard(), acme());
+    for at in 0..100 {
+        let mark = Mark::of(&tenant, &format!("made-up-{at}").parse().unwrap());
+        guard.wrong(Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" }, false, &POLICY).await.unwrap();
+    }
+    let mark = Mark::of(&tenant, &"another".parse().unwrap());
+    let attempt = Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" };
+    assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Wait { seconds: 900 });
+    bench.pass(Duration::from_secs(901));
+    assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Look { locked_for: None });
+}
+
+#[tokio::test]
 async fn parallel_tries_from_one_network_cannot_slip_through_and_a_right_code_clears_their_count() {
     let door = door();
     let here = door.from("192.0.2.0/24");
@@ -327,6 +342,29 @@ async fn wrong_codes_of_many_networks_lock_the_share_and_in_the_end_kill_its_cod
     assert_eq!(locks, Locks { locked_for: None, wrong: 100 });
     let renewed = door.ledger.guard().locks(&door.tenant, &door.mark, 1).await.unwrap();
     assert_eq!(renewed.wrong, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_that_tries_many_shares_is_held_at_all_of_them_and_leaves_nothing_more() {
+    both(async |bench| {
+        let (ledger, tenant) = (ledger(bench), acme());
+        let guard = ledger.guard();
+        let marks: Vec<Mark> = (0..140).map(|at| Mark::of(&tenant, &format!("made-up-{at}").parse().unwrap())).collect();
+        let mut looked = 0;
+        for mark in &marks {
+            let attempt = Try { tenant: &tenant, mark, codes: 0, network: "192.0.2.0/24" };
+            if matches!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Look { .. }) {
+                looked += 1;
+                guard.wrong(attempt, false, &POLICY).await.unwrap();
+            }
+        }
+        assert_eq!(looked, 100);
+        // The last ones were counted nowhere, and somebody else is not held.
+        let last = Try { tenant: &tenant, mark: &marks[139], codes: 0, network: "198.51.100.0/24" };
+        assert_eq!(guard.locks(&tenant, &marks[139], 0).await.unwrap(), Locks::default());
+        assert_eq!(guard.admit(last, &POLICY).await.unwrap(), Admission::Look { locked_for: None });
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,9 +1,10 @@
 //! Extraction codes: slow hashes, and guessing made slow. Wrong codes are counted for each share; after the free ones
 //! each further try has to wait, twice as long every time. Tries count before they are checked, so that many at once
-//! gain nothing, and a right code takes its own try back without wiping the wrong ones.
+//! gain nothing, and a right code takes its own try back without wiping the wrong ones. The same code at once is one try: of a
+//! link that many open in the same moment nobody is kept out.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use argon2::Argon2;
@@ -37,7 +38,7 @@ pub(super) enum Try {
 }
 
 /// A code could not be hashed or checked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub(in crate::scanner) enum CodeError {
     #[error(transparent)]
     Random(#[from] random::Unavailable),
@@ -45,6 +46,20 @@ pub(in crate::scanner) enum CodeError {
     Hash(argon2::password_hash::Error),
     #[error("a hashing thread ended early")]
     Thread,
+}
+
+/// Why a code is not known to be right.
+#[derive(Clone)]
+enum NotRight {
+    Wrong,
+    Wait(Duration),
+    Failed(CodeError),
+}
+
+impl From<CodeError> for NotRight {
+    fn from(error: CodeError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 pub(super) struct Codes {
@@ -100,20 +115,22 @@ impl Codes {
     /// A recipient tries `code` on a share.
     pub(super) async fn attempt(&self, share: &ShareId, code: Secret, hash: &str) -> Result<Try, CodeError> {
         let memory = digest::keyed(&self.key, format!("{share}\0{hash}\0{}", code.expose()).as_bytes());
-        // Whoever was let in stays in, however many others guess meanwhile.
-        if self.right.get(&memory).await.is_some() {
-            return Ok(Try::Right);
+        // Whoever was let in stays in, however many others guess meanwhile; who comes with the same code waits for its check.
+        match self.right.try_get_with(memory, self.look(share, code, hash)).await.map_err(Arc::unwrap_or_clone) {
+            Ok(()) => Ok(Try::Right),
+            Err(NotRight::Wrong) => Ok(Try::Wrong),
+            Err(NotRight::Wait(wait)) => Ok(Try::Wait(wait)),
+            Err(NotRight::Failed(error)) => Err(error),
         }
-        let before = match self.begin(share) {
-            Ok(before) => before,
-            Err(wait) => return Ok(Try::Wait(wait)),
-        };
+    }
+
+    async fn look(&self, share: &ShareId, code: Secret, hash: &str) -> Result<(), NotRight> {
+        let before = self.begin(share).map_err(NotRight::Wait)?;
         if !self.verify(code, hash.to_owned()).await? {
-            return Ok(Try::Wrong);
+            return Err(NotRight::Wrong);
         }
-        self.right.insert(memory, ()).await;
         self.take_back(share, before);
-        Ok(Try::Right)
+        Ok(())
     }
 
     /// Counts a try as wrong in advance; gives how things stood before, or how long to wait.

@@ -283,6 +283,8 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("utoipa", &["contract", "gateway::description"]),
     ("askama", &["gateway::web::views", "scanner::report", "scanner::web", "idp"]),
     ("qrcodegen", &["gateway::web::views"]),
+    ("regex", &["gateway::domain"]),
+    ("unicode_normalization", &["gateway::domain"]),
     ("actix_ws", &["scanner::web"]),
     ("command_fds", &["scanner::browser"]),
     ("rustix", &["scanner::browser", "demo", "scanner::sandbox"]),

@@ -370,6 +370,58 @@ async fn programs_are_shown_no_credentials_that_the_pages_leave_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_open_a_link_in_the_same_moment_all_get_in() {
+    let mut office = Office::open(true, "").await;
+    let door = office.share(Some(CODE)).await;
+    let open = |at: usize| {
+        let (url, from) = (office.at(at, &door), format!("10.77.{at}.9"));
+        async move { tried(&url, CODE, &from).await.0 }
+    };
+    for answer in futures_util::future::join_all((0..30).map(open)).await {
+        assert_eq!(answer.status, 303, "{}", answer.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_opens_however_it_was_chosen_and_pasted() {
+    let mut office = Office::open(false, "").await;
+    for (chosen, typed) in [
+        ("secret12.", "secret12."),
+        ("hunter(22)", "Code: HUNT-ER22"),
+        ("cafe\u{301} secret1", "café secret1"),
+        ("İstanbul12", "istanbul12"),
+        (CODE, "密码：QUIET-RIVER-42。"),
+        ("7KQM-3XYZ", "Hi, use 7kqm-3xyz to open it"),
+        ("7KQM-3XYZ", "**7KQM-3XYZ**"),
+        ("7KQM-3XY0", "Der Code lautet 7KQM-3XYO."),
+    ] {
+        let door = office.share(Some(chosen)).await;
+        let (answer, _) = tried(&office.at(0, &door), typed, "192.0.2.9").await;
+        assert_eq!(answer.status, 303, "{chosen} as {typed}: {}", answer.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_that_tries_made_up_links_is_held_everywhere_and_others_are_not() {
+    let mut office = Office::open(true, "[gateway.shares]\nwrong_over_all = 8\nover_all_minutes = 7\n").await;
+    let door = office.share(Some(CODE)).await;
+    for at in 0..8 {
+        let (answer, _) = tried(&office.at(at, &format!("/s/made-up-link-number-{at:02}")), WRONG, "192.0.2.9").await;
+        assert_eq!(answer.status, 403, "{at}");
+    }
+    let redis = office.replicas.redis.as_ref().unwrap();
+    let before = redis.command(&["DBSIZE"]).await;
+    for at in 8..40 {
+        let (answer, _) = tried(&office.at(at, &format!("/s/made-up-link-number-{at:02}")), WRONG, "192.0.2.10").await;
+        assert_eq!(answer.status, 429, "{at}");
+        assert!(answer.text().contains("7 minutes"), "{}", answer.text());
+    }
+    assert_eq!(redis.command(&["DBSIZE"]).await, before, "and leaves nothing");
+    assert_eq!(tried(&office.at(0, &door), CODE, "192.0.2.9").await.0.status, 429);
+    assert_eq!(tried(&office.at(1, &door), CODE, "203.0.113.9").await.0.status, 303);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_no_trusted_proxy_passes_on_changes_nothing() {
     let mut office = Office::open(false, "").await;
     let door = office.share(Some(CODE)).await;

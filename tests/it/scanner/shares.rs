@@ -145,6 +145,19 @@ async fn guessing_is_slowed_and_a_right_code_does_not_wipe_the_wrong_ones() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_right_code_that_many_send_at_once_is_right_for_all_of_them() {
+    let scanner = spawn_scanner().await;
+    let (task, _) = task(&scanner).await;
+    let id = share(&scanner, &task, json!({"extractionCode": "ABCDEFGH"})).await;
+    let path = public(&id);
+    let together = futures_util::future::join_all((0..40).map(|_| enter(&scanner, &path, "ABCDEFGH"))).await;
+    assert!(together.iter().all(|(status, _)| *status == StatusCode::OK), "{together:?}");
+    // Nor did it use up any of the free tries.
+    assert_eq!(enter(&scanner, &path, "wrong-code").await.0, StatusCode::FORBIDDEN);
+    assert_eq!(enter(&scanner, &path, "ABCDEFGH").await.0, StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn many_guesses_at_once_gain_nothing() {
     let scanner = spawn_scanner_with_manual_clock().await;
     let (task, _) = task(&scanner).await;

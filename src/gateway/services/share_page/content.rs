@@ -20,7 +20,7 @@ impl SharePages {
             .await?;
         let hides = visit.hides_evidence;
         Ok(Content::of(opened).map(|share| {
-            let share = share.bounded();
+            let share = share.bounded().without_credentials();
             if hides { share.without_evidence() } else { share }
         }))
     }
@@ -41,7 +41,10 @@ impl SharePages {
                 Content::Here(_) => Err(Error::NotFound),
                 Content::Over => Ok(Content::Over),
             },
-            other => Ok(Content::of(other).map(|finding| if hides { finding.without_evidence() } else { finding })),
+            other => Ok(Content::of(other).map(|finding| {
+                let finding = finding.without_credentials();
+                if hides { finding.without_evidence() } else { finding }
+            })),
         }
     }
 
@@ -80,6 +83,7 @@ impl SharePages {
         };
         match self.credentials.with_public(&place.tenant, (&place.request_id, "extractSharedExploitChain"), ask).await? {
             Opened::Open(chain) => {
+                let chain = chain.without_credentials();
                 let chain = if visit.hides_evidence { chain.without_evidence() } else { chain };
                 let ids: Vec<&VulId> = chain.leads_to().collect();
                 let findings = share.findings.into_iter().filter(|row| ids.contains(&&row.id)).collect();

@@ -72,7 +72,7 @@ impl SharePages {
             self.log.note(place, mark, Outcome::TooLate);
             return Ok(Some(Entrance::Over(state)));
         }
-        match self.ask(place, codes).await? {
+        match self.ask_in_turn(place, codes, entry.check.is_some()).await? {
             Asked::Right(code) => {
                 self.learn(place, (mark, entry), &code).await?;
                 self.enter(place, mark, Some(code), policy).await.map(Some)
@@ -82,8 +82,20 @@ impl SharePages {
                 self.log.note(place, mark, Outcome::TooLate);
                 Ok(Some(Entrance::Over(State::Ended)))
             }
-            Asked::Slowed(seconds) => Ok(Some(Entrance::Wait(seconds))),
+            Asked::Slowed(seconds) => Ok(Some(Entrance::Busy(seconds))),
             Asked::Wrong | Asked::Gone => Ok(None),
+        }
+    }
+
+    /// Asks the service. A code that is known to be right waits its turn there, as long as that is soon.
+    async fn ask_in_turn(&self, place: &Place, codes: &[Secret], is_right: bool) -> Result<Asked, Error> {
+        let mut left = if is_right { self.turn } else { Duration::ZERO };
+        loop {
+            let asked = self.ask(place, codes).await?;
+            let Asked::Slowed(seconds) = asked else { return Ok(asked) };
+            let Some(rest) = left.checked_sub(Duration::from_secs(seconds)) else { return Ok(asked) };
+            left = rest;
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
         }
     }
 
@@ -212,6 +224,8 @@ pub(super) fn candidate(entry: Option<&share_entry::Entry>, codes: &[Secret]) ->
     let none = CodeCheck::new([0; 16], &Secret::new(""));
     let (known, check) = (check.is_some(), check.unwrap_or(none));
     let fitting: Vec<Secret> = codes.iter().filter(|code| check.fits(code)).cloned().collect();
-    let candidates = if known { fitting } else { codes.to_vec() };
+    // The service is asked for as few as can be: the likeliest reading, and what was typed.
+    let (first, last) = (codes.first(), codes.last().filter(|_| codes.len() > 1));
+    let candidates = if known { fitting } else { first.into_iter().chain(last).cloned().collect() };
     usable.filter(|_| !candidates.is_empty()).map(|_| candidates)
 }

@@ -39,6 +39,8 @@ pub(in crate::gateway) struct SharePages {
     marking: Marking,
     log: Log,
     clock: Clock,
+    /// How long a right code waits for its turn at the service.
+    turn: std::time::Duration,
 }
 
 /// A share as somebody stands before it.
@@ -69,6 +71,8 @@ pub(in crate::gateway) enum Entrance {
     Refused,
     /// Seconds until the next try is looked at.
     Wait(u64),
+    /// Seconds. The code may well be right, but the service looks at none now.
+    Busy(u64),
     /// The code is right, but the share does not open any more. Told to nobody else.
     Over(State),
 }
@@ -84,6 +88,8 @@ pub(in crate::gateway) struct Visit {
     /// When the grant runs out.
     pub(in crate::gateway) until: Timestamp,
     code: Option<Secret>,
+    /// The browser's part of the grant.
+    handle: Secret,
 }
 
 /// What is behind the door now.
@@ -99,14 +105,15 @@ impl SharePages {
         (ledger, policies): (Ledger, SharePolicies),
         marking: MarkSettings,
         audit: Audit,
-        (clock, shutdown): (Clock, Shutdown),
+        (turn, (clock, shutdown)): (std::time::Duration, (Clock, Shutdown)),
     ) -> Self {
         let marking = Marking::new(marking);
         let log = Log { ledger: ledger.clone(), audit, clock: clock.clone(), shutdown };
-        Self { credentials, guard: ledger.guard(), grants: ledger.grants(), ledger, policies, marking, log, clock }
+        Self { credentials, guard: ledger.guard(), grants: ledger.grants(), ledger, policies, marking, log, clock, turn }
     }
 
-    /// The visit that a browser's part of a grant stands for, if the grant is for this share as it is now and still good.
+    /// The visit that a browser's part of a grant stands for, if the grant is for this share as it is now and still good. One that is
+    /// not is gone for good: what made it void may be taken back, the grant does not come back with it.
     pub(in crate::gateway) async fn visit(&self, place: Place, handle: &Secret) -> Result<Option<Visit>, Error> {
         let mark = place.mark();
         let Some(inside) = self.grants.open(&place.tenant, &mark, handle).await? else { return Ok(None) };
@@ -115,11 +122,12 @@ impl SharePages {
         let now = self.clock.now();
         let entry = entry.filter(|entry| entry.version == inside.version && inside.terms.hold(entry, &policy, now));
         let Some(entry) = entry.filter(|entry| !matches!(entry.state(now), State::Expired | State::Ended)) else {
+            self.grants.drop(&place.tenant, handle).await?;
             return Ok(None);
         };
         let hides_evidence = entry.hides_evidence || !policy.evidence;
-        let until = self.clock.now().after(self.grants.left(&place.tenant, handle).await?);
-        Ok(Some(Visit { place, entry, hides_evidence, until, code: inside.code }))
+        let until = now.after(self.grants.left(&place.tenant, handle).await?);
+        Ok(Some(Visit { place, entry, hides_evidence, until, code: inside.code, handle: handle.clone() }))
     }
 
     /// Ends a visit.

@@ -108,16 +108,21 @@ impl SharePages {
 
     /// Resolves when the visit is not good any more.
     fn over(&self, visit: &Visit) -> impl Future<Output = ()> + Send + 'static {
-        let (ledger, clock, visit) = (self.ledger.clone(), self.clock.clone(), visit.clone());
+        let (ledger, grants, clock, visit) = (self.ledger.clone(), self.grants.clone(), self.clock.clone(), visit.clone());
         async move {
             loop {
                 sleep(LOOK).await;
-                let found = ledger.entry(&visit.place.tenant, &visit.place.mark()).await;
+                let (tenant, mark) = (&visit.place.tenant, visit.place.mark());
+                let found = ledger.entry(tenant, &mark).await;
                 let now = clock.now();
-                // A store that does not answer for a moment takes nothing back.
-                let is_over = found.is_ok_and(|entry| {
-                    entry.is_none_or(|entry| entry.version != visit.entry.version || entry.ends.is_some_and(|ends| ends <= now))
-                });
+                // "I am done" ends what is on its way as well. A store that does not answer for a moment takes nothing back.
+                let is_left = grants.open(tenant, &mark, &visit.handle).await.is_ok_and(|grant| grant.is_none());
+                let is_over = is_left
+                    || found.is_ok_and(|entry| {
+                        entry.is_none_or(|entry| {
+                            entry.version != visit.entry.version || entry.ends.is_some_and(|ends| ends <= now)
+                        })
+                    });
                 if is_over {
                     return;
                 }

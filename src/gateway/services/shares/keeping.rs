@@ -103,8 +103,8 @@ impl Shares {
         Ok(())
     }
 
-    /// Gives a share a new code, at most one for each form; the one before opens nothing from the moment this begins. A lock-out
-    /// and the count of wrong codes go with the old one.
+    /// Gives a share a new code, at most one for each form; the one before opens nothing from the moment this begins, and who is
+    /// inside by it is out, unless the service refuses. A lock-out and the count of wrong codes go with the old one.
     pub(in crate::gateway) async fn new_code(
         &self,
         actor: &Actor,
@@ -119,12 +119,12 @@ impl Shares {
         let code = code(wanted, &policy)?.ok_or_else(|| Error::Internal("no code was made".to_owned()))?;
         let work = Box::pin(async {
             let before = self.changeable(actor, mark).await?;
-            self.set_dead(actor, mark, true).await?;
+            self.close(actor, mark).await?;
             let change = UpdateShare { expired_at: None, extraction_code: Some(Some(code.secret().expose().to_owned())) };
             if let Err(error) = self.tell(actor, &before.id, &change).await {
                 // Where the service did nothing for sure, the code before is what it was.
                 if said_no(&error) {
-                    self.set_dead(actor, mark, before.code_dead).await?;
+                    self.reopen(actor, mark, &before).await?;
                 }
                 return Err(error);
             }
@@ -145,12 +145,26 @@ impl Shares {
         Ok(Outcome::New(link))
     }
 
-    async fn set_dead(&self, actor: &Actor, mark: &Mark, dead: bool) -> Result<(), Error> {
-        let set = |entry: &mut Entry| -> Result<(), Error> {
-            entry.code_dead = dead;
+    /// The code opens nothing any more, and what it opened is closed.
+    async fn close(&self, actor: &Actor, mark: &Mark) -> Result<(), Error> {
+        let close = |entry: &mut Entry| -> Result<(), Error> {
+            entry.code_dead = true;
+            entry.version += 1;
             Ok(())
         };
-        self.ledger.change(&actor.principal.tenant, mark, set).await?.map(drop).ok_or(Error::NotFound)
+        self.ledger.change(&actor.principal.tenant, mark, close).await?.map(drop).ok_or(Error::NotFound)
+    }
+
+    /// As it was before [`Shares::close`], unless something else sent people out meanwhile.
+    async fn reopen(&self, actor: &Actor, mark: &Mark, before: &Entry) -> Result<(), Error> {
+        let reopen = |entry: &mut Entry| -> Result<(), Error> {
+            entry.code_dead = before.code_dead;
+            if entry.version == before.version + 1 {
+                entry.version = before.version;
+            }
+            Ok(())
+        };
+        self.ledger.change(&actor.principal.tenant, mark, reopen).await?.map(drop).ok_or(Error::NotFound)
     }
 
     /// The share, if it is this person's and can still be changed.

@@ -86,7 +86,7 @@ impl Shares {
             chains: self.chains(actor, &chosen.task).await?,
             raw: serde_json::Value::Null,
         };
-        let share = share.bounded();
+        let share = share.bounded().without_credentials();
         Ok(if chosen.hides_evidence { share.without_evidence() } else { share })
     }
 
@@ -106,6 +106,7 @@ impl Shares {
         });
         let (finding, mut chains) = futures_util::future::try_join(ask, self.chains(actor, &chosen.task)).await?;
         chains.retain(|chain| chain.leads_to().any(|id| id == vul));
+        let finding = finding.without_credentials();
         let finding = if chosen.hides_evidence { finding.without_evidence() } else { finding };
         Ok((finding, chains))
     }

@@ -87,8 +87,10 @@ fn entered(page: &Page, door: &AtDoor, entrance: Entrance) -> Result<HttpRespons
         Entrance::NoCode => told(StatusCode::UNPROCESSABLE_ENTITY, DoorWords::Empty),
         Entrance::Refused => told(StatusCode::FORBIDDEN, DoorWords::Refused),
         Entrance::Over(state) => told(StatusCode::FORBIDDEN, DoorWords::Over(state)),
-        Entrance::Wait(seconds) => {
-            let mut answer = told(StatusCode::TOO_MANY_REQUESTS, DoorWords::Wait(seconds))?;
+        Entrance::Wait(seconds) | Entrance::Busy(seconds) => {
+            let is_busy = matches!(entrance, Entrance::Busy(_));
+            let words = if is_busy { DoorWords::Busy(seconds) } else { DoorWords::Wait(seconds) };
+            let mut answer = told(StatusCode::TOO_MANY_REQUESTS, words)?;
             answer.headers_mut().insert(RETRY_AFTER, seconds.into());
             Ok(answer)
         }

@@ -1,6 +1,10 @@
 //! Refuses changes that another site started: Fetch-Metadata first, `Origin` where a browser does not send it.
 //! A neighbour (`same-site`) is not trusted. Forms of signed-in pages carry a token besides (`extract::form`), requests of our
 //! script carry it in a header. What is refused is counted and written down.
+//!
+//! Recipients' pages send no referrer, so browsers name no origin (`null`) in their forms, and those that are older than
+//! Fetch-Metadata say nothing else. There such a form passes: it changes nothing for anybody who is signed in, and another site that
+//! sends it could as well open the share itself.
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -55,12 +59,18 @@ pub(in crate::gateway) async fn csrf(
     let by_provider = request.path() == urls::BACKCHANNEL_LOGOUT;
     let safe = by_provider || matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     let context = Context::of(request.request());
-    let Some(signal) = foreign(&context.origin, request.headers()).filter(|_| !safe) else {
+    let free = safe || urls::is_recipients(request.path()) && is_nameless(request.headers());
+    let Some(signal) = foreign(&context.origin, request.headers()).filter(|_| !free) else {
         return Ok(next.call(request).await?.map_into_boxed_body());
     };
     guard.refused(&context, signal);
     let words = "The change was started from another place than this portal, so it was not made.";
     Ok(request.into_response(WebError::forbidden(words).error_response()))
+}
+
+/// Whether a browser that knows no Fetch-Metadata kept its origin to itself.
+fn is_nameless(headers: &HeaderMap) -> bool {
+    !headers.contains_key("sec-fetch-site") && headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() == b"null")
 }
 
 /// What shows that another place than `own` started the request, or that nothing shows the contrary.

@@ -213,6 +213,26 @@ async fn users_are_found_disabled_and_enabled() {
 }
 
 #[actix_web::test]
+async fn a_grant_that_a_policy_made_void_does_not_come_back_with_the_policy_before() {
+    for looks_meanwhile in [true, false] {
+        let bench = Bench::new();
+        bench.share("coded", "REPORT", Some("ABCDEFGH")).await;
+        let portal = bench.portal().await;
+        let (mut alice, _) = alice(&portal).await;
+        let mut visitor = Browser::new("acme.example");
+        visitor.post(&portal, "/s/coded", &[("code", "ABCDEFGH")]).await;
+        assert_eq!(visitor.get(&portal, "/s/coded/view").await.status, 200);
+        for days in ["60", "90"] {
+            let page = alice.get(&portal, "/admin/policy").await;
+            assert_eq!(save(&mut alice, &portal, &page, &[("most_days", Some(days))]).await.status, 303, "{days}");
+            if looks_meanwhile || days == "90" {
+                assert_eq!(visitor.get(&portal, "/s/coded/view").await.status, 303, "{days}");
+            }
+        }
+    }
+}
+
+#[actix_web::test]
 async fn shares_that_the_policy_does_not_allow_are_named_and_those_of_a_person_end() {
     let bench = Bench::new();
     bench.share("coded", "REPORT", Some("ABCDEFGH")).await;

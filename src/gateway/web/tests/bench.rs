@@ -15,8 +15,8 @@ use actix_web::middleware::from_fn;
 use actix_web::test::TestRequest;
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, test};
-use futures_util::StreamExt as _;
 use futures_util::future::LocalBoxFuture;
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 
 use super::rig;
@@ -62,6 +62,8 @@ pub(super) struct Fake {
     pub(super) public_wants_key: Option<Value>,
     /// The report as a PDF.
     pub(super) pdf: Pdf,
+    /// Begins the report and never ends it.
+    pub(super) report_stays: bool,
     next: u32,
 }
 
@@ -124,7 +126,7 @@ pub(super) type State = Arc<Mutex<Fake>>;
 fn row() -> Value {
     json!({
         "vulId": "v1", "taskId": "t1", "severity": "CRITICAL", "title": format!("Title {XSS}"), "category": XSS, "cweId": XSS,
-        "cveIds": [XSS], "description": format!("line one\n{XSS}"), "confidence": XSS,
+        "cveIds": [XSS], "description": format!("line one\n{XSS}\nSent with Cookie: sid=TOPSECRET99"), "confidence": XSS,
         "component": {"name": XSS, "version": XSS, "purl": XSS, "path": XSS}, "fixedVersion": XSS,
     })
 }
@@ -136,8 +138,8 @@ fn detail() -> Value {
         "pocScript": format!("curl -H 'Cookie: sid=TOPSECRET99' https://a\n{XSS}"), "pocScriptOutput": XSS,
         "evidence": [{"kind": XSS, "path": XSS, "detail": format!("Authorization: Bearer TOPSECRET99\n{XSS}")}],
         "references": [{"type": XSS, "title": XSS, "url": "javascript:alert(4)"}, {"type": "A", "url": format!("https://evil.example/{XSS}")}],
-        "fixSuggestion": json!({"principle": XSS, "fixExplanation": XSS}).to_string(),
-        "source": {"file": XSS, "method": XSS, "message": XSS}, "codeSnippet": [XSS],
+        "fixSuggestion": json!({"principle": XSS, "fixExplanation": format!("{XSS}\nNot with Authorization: Bearer TOPSECRET99")}).to_string(),
+        "source": {"file": XSS, "method": XSS, "message": format!("{XSS} SOURCE-OF-IT")}, "codeSnippet": [XSS],
     });
     for (name, value) in more.as_object().unwrap() {
         detail[name] = value.clone();
@@ -228,6 +230,10 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
             "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
         ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
         ("GET", "/v2/tasks/t1/report") if request.query_string().contains("pdf") => fake.pdf.clone().answer(),
+        ("GET", "/v2/tasks/t1/report") if fake.report_stays => {
+            let begun = stream::once(async { Ok::<_, actix_web::Error>(Bytes::from_static(b"<html><body>begun")) });
+            HttpResponse::Ok().content_type("text/html").streaming(begun.chain(stream::pending()))
+        }
         ("GET", "/v2/tasks/t1/report") => {
             HttpResponse::Ok().content_type("text/html").body(format!("report with {} {XSS}", request.query_string()))
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use actix_web::body::MessageBody as _;
 use serde_json::json;
 
 use super::bench::{Bench, Browser, GOOD_KEY, XSS};
@@ -9,6 +10,7 @@ use crate::config::gateway::PublicAuth;
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::ledger::Ledger;
+use crate::gateway::store::tests::bench::until;
 use crate::platform::secret::Secret;
 
 /// What a person sends who has ticked the box.
@@ -183,7 +185,7 @@ async fn five_wrong_codes_close_the_door_for_a_network_and_not_for_another() {
 
 #[actix_web::test]
 async fn another_site_cannot_send_the_form_and_a_broken_service_is_told_as_such() {
-    let bench = Bench::new();
+    let bench = Bench::with(|settings| settings.shares.turn_ms = 0);
     bench.share("real", "VUL", Some("ABCDEFGH")).await;
     let portal = bench.portal().await;
     let request = actix_web::test::TestRequest::post()
@@ -196,13 +198,113 @@ async fn another_site_cannot_send_the_form_and_a_broken_service_is_told_as_such(
     let down = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
     down.is_clean();
     assert_eq!(down.status, 502);
+    // A right code whose turn does not come is told that, and nothing of wrong codes.
     bench.fake.lock().unwrap().broken = Some(429);
     let slowed = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
     slowed.is_clean();
     // Only a right code gets as far as the service, so this tells nothing to others.
     assert_eq!(slowed.status, 429);
+    assert!(slowed.body.contains("not looked at yet") && !slowed.body.contains("wrong codes"), "{}", slowed.body);
     let wrong = browser.post(&portal, "/s/real", &[("code", "WRONGWRONG")]).await;
     assert_eq!(wrong.status, 403);
+}
+
+#[actix_web::test]
+async fn a_right_code_waits_its_turn_while_the_service_looks_at_none() {
+    let bench = Bench::new();
+    bench.share("real", "VUL", Some("ABCDEFGH")).await;
+    let portal = bench.portal().await;
+    bench.fake.lock().unwrap().broken = Some(429);
+    let mut browser = Browser::new("acme.example");
+    let mended = async {
+        until("the door has asked", async || bench.asked("/public/real") > 0).await;
+        bench.fake.lock().unwrap().broken = None;
+    };
+    let form = [("code", "ABCDEFGH")];
+    let (opened, ()) = futures_util::future::join(browser.post(&portal, "/s/real", &form), mended).await;
+    assert_eq!(opened.status, 303, "{}", opened.body);
+}
+
+#[actix_web::test]
+async fn a_browser_that_names_no_origin_opens_a_door_and_sends_nothing_else() {
+    let bench = Bench::new();
+    bench.share("real", "VUL", Some("ABCDEFGH")).await;
+    bench.share("free", "VUL", None).await;
+    let portal = bench.portal().await;
+    let send = async |path: &str, origin: &str, site: Option<&str>, form: &[(&str, &str)]| {
+        let mut request = actix_web::test::TestRequest::post()
+            .uri(path)
+            .peer_addr("192.0.2.7:4000".parse().unwrap())
+            .insert_header(("host", "acme.example"))
+            .insert_header(("origin", origin))
+            .set_form(form);
+        if let Some(site) = site {
+            request = request.insert_header(("sec-fetch-site", site));
+        }
+        (portal.0)(request).await.status().as_u16()
+    };
+    let code = [("code", "ABCDEFGH")];
+    assert_eq!(send("/s/real", "null", None, &code).await, 303);
+    assert_eq!(send("/o/free", "null", None, OPEN).await, 303);
+    assert_eq!(send("/s/real/close", "null", None, &[]).await, 200);
+    for (path, origin, site) in [
+        ("/s/real", "null", Some("cross-site")),
+        ("/s/real", "null", Some("same-site")),
+        ("/s/real", "https://evil.example", None),
+        ("/shares", "null", None),
+        ("/shares/end", "null", None),
+        ("/session", "null", None),
+        ("/s", "null", None),
+    ] {
+        assert_eq!(send(path, origin, site, &code).await, 403, "{path} from {origin} {site:?}");
+    }
+}
+
+#[actix_web::test]
+async fn a_grant_that_is_void_stays_so_when_what_voided_it_is_taken_back() {
+    let bench = Bench::new();
+    bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    assert_eq!(browser.get(&portal, "/s/real/view").await.status, 200);
+    bench.change("real", |entry| entry.version += 1).await;
+    assert_eq!(browser.get(&portal, "/s/real/view").await.status, 303);
+    bench.change("real", |entry| entry.version -= 1).await;
+    assert_eq!(browser.get(&portal, "/s/real/view").await.status, 303);
+}
+
+#[actix_web::test]
+async fn who_is_done_gets_no_more_of_a_report_that_is_on_its_way() {
+    let bench = Bench::new();
+    let acme = TenantId::parse("acme").unwrap();
+    bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
+    bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+    bench.fake.lock().unwrap().report_stays = true;
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    let mut request =
+        actix_web::test::TestRequest::with_uri("/s/real/view/report?type=html").insert_header(("host", "acme.example"));
+    for cookie in &browser.cookies {
+        request = request.cookie(cookie.clone());
+    }
+    let answer = (portal.0)(request).await;
+    assert_eq!(answer.status(), 200);
+    let mut body = std::pin::pin!(answer.into_body());
+    let begun = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
+    assert!(begun.unwrap().is_ok());
+    assert_eq!(browser.post(&portal, "/s/real/close", &[]).await.status, 200);
+    let rest = async {
+        while let Some(piece) = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await {
+            if piece.is_err() {
+                return true;
+            }
+        }
+        false
+    };
+    let cut = tokio::time::timeout(Duration::from_secs(20), rest).await;
+    assert!(cut.expect("the report is not cut"), "half a report looks whole");
 }
 
 #[actix_web::test]
@@ -526,9 +628,9 @@ async fn what_its_owner_hides_is_nowhere_and_the_page_says_who_shared_it_and_for
     }
     assert!(!view.body.contains("/view/report"), "{}", view.body);
     assert_eq!(browser.get(&portal, "/s/real/view/report?type=html").await.status, 404);
-    for (path, hidden) in
-        [("findings/v1", ["curl -H", "Proof of concept", "Code 1"]), ("chains/c1", ["Cookie", "Proof of concept", "[left out]"])]
-    {
+    let of_a_finding = ["curl -H", "Proof of concept", "Code 1", "SOURCE-OF-IT", "Source: where", "Way of the data"];
+    let of_a_chain = ["Cookie", "Proof of concept", "[left out]", ":7", "Shown.java", "com.example.Shown"];
+    for (path, hidden) in [("findings/v1", of_a_finding), ("chains/c1", of_a_chain)] {
         let page = browser.get(&portal, &format!("/s/real/view/{path}")).await;
         page.is_clean();
         assert_eq!(page.status, 200);

@@ -345,9 +345,13 @@ async fn a_new_code_is_shown_once_and_while_it_is_uncertain_nothing_opens() {
     let kept = entry(&bench, "made-share-1").await;
     assert_eq!((kept.state(bench.clock.now()), kept.version), (State::Open, 1));
     // It says nothing: either of the two may open there, so neither does here.
+    let mut inside = Browser::new("acme.example");
+    assert_eq!(inside.post(&portal, "/s/made-share-1", &[("code", &first)]).await.status, 303);
+    assert_eq!(inside.get(&portal, "/s/made-share-1/view").await.status, 200);
     bench.fake.lock().unwrap().broken_at = Some(("PATCH", "made-share-1", 503));
     assert_eq!(alice.post(&portal, &renew, &form).await.status, 502);
     assert_eq!(entry(&bench, "made-share-1").await.state(bench.clock.now()), State::CodeDead);
+    assert_eq!(inside.get(&portal, "/s/made-share-1/view").await.status, 303, "nor does what the code before opened");
     let told = alice.get(&portal, &page).await;
     told.is_clean();
     assert!(told.body.contains("changing it was cut off") && told.body.contains("Set a new code below"), "{}", told.body);
@@ -359,7 +363,7 @@ async fn a_new_code_is_shown_once_and_while_it_is_uncertain_nothing_opens() {
     assert!(made.status == 200 && second != first, "{}", made.body);
     assert!(made.body.contains(&format!("{}-{}", &second[..4], &second[4..])) && made.body.contains("/s/made-share-1"));
     let kept = entry(&bench, "made-share-1").await;
-    assert_eq!((kept.state(bench.clock.now()), kept.version), (State::Open, 2));
+    assert_eq!((kept.state(bench.clock.now()), kept.codes), (State::Open, 1));
     let again = alice.post(&portal, &renew, &form).await;
     again.is_clean();
     assert!(again.body.contains("already set") && code(&bench) == second && !again.body.contains(&second[..4]), "{}", again.body);

@@ -1,12 +1,11 @@
 //! A chain's own content, the same on signed-in pages and on shared ones: the steps as a list, which is the content, and a drawing
 //! of them made here. Every text came from a scan.
 
-use super::finding_body::{Audience, FixView, fix_view, flow_step};
+use super::finding_body::{FixView, fix_view, flow_step};
 use super::words::{SeverityView, count};
 use crate::contract::ids::VulId;
 use crate::gateway::domain::chain::{Chain, Step, StepKind};
 use crate::gateway::domain::finding::FindingRow;
-use crate::gateway::domain::masking::masked;
 use crate::platform::hostile::Hostile;
 
 /// Steps of the list; a longer chain says how many are left out.
@@ -96,19 +95,14 @@ pub(in crate::gateway) struct Arrow {
 
 impl ChainBody {
     /// `address` gives the page of a finding; None for one the reader may not see.
-    pub(in crate::gateway) fn new(
-        chain: &Chain,
-        findings: &[FindingRow],
-        audience: Audience,
-        address: impl Fn(&VulId) -> Option<String>,
-    ) -> Self {
+    pub(in crate::gateway) fn new(chain: &Chain, findings: &[FindingRow], address: impl Fn(&VulId) -> Option<String>) -> Self {
         let facts = [("Category", chain.category.text()), ("Weakness", chain.cwe.text().to_ascii_uppercase())];
         let steps = chain.steps.iter().take(LISTED).enumerate();
         Self {
             severity: SeverityView::of(&chain.severity),
             facts: facts.into_iter().filter(|(_, value)| !value.trim().is_empty()).collect(),
             description: chain.description.code(),
-            steps: steps.map(|(at, step)| StepView::new(at + 1, step, audience, &address)).collect(),
+            steps: steps.map(|(at, step)| StepView::new(at + 1, step, &address)).collect(),
             left_out: chain.steps.len().saturating_sub(LISTED),
             drawing: Drawing::new(&chain.steps),
             impact: chain.impact.code(),
@@ -145,14 +139,10 @@ fn api(step: &Step) -> String {
 }
 
 impl StepView {
-    fn new(number: usize, step: &Step, audience: Audience, address: &impl Fn(&VulId) -> Option<String>) -> Self {
+    fn new(number: usize, step: &Step, address: &impl Fn(&VulId) -> Option<String>) -> Self {
         let (kind, word) = kind(&step.kind);
         let place = flow_step(&step.place);
-        let proof = |text: &Hostile| match audience {
-            Audience::Members => text.code(),
-            Audience::Recipients => masked(text).code(),
-        };
-        let proofs = [("Proof of concept", proof(&step.poc_script)), ("What the proof printed", proof(&step.poc_output))];
+        let proofs = [("Proof of concept", step.poc_script.code()), ("What the proof printed", step.poc_output.code())];
         let named = [&step.description, &step.category].into_iter().find(|text| !text.is_empty());
         Self {
             number,

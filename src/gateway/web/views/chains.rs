@@ -3,7 +3,6 @@
 use askama::Template;
 
 use super::chain_body::ChainBody;
-use super::finding_body::Audience;
 use super::findings::more;
 use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
@@ -147,7 +146,7 @@ impl ChainPage {
             list_href: urls::chains(&task.id),
             short: project(task, 60),
             title: title(chain, 300),
-            body: ChainBody::new(chain, &opened.findings, Audience::Members, |vul| Some(urls::finding(&task.id, vul))),
+            body: ChainBody::new(chain, &opened.findings, |vul| Some(urls::finding(&task.id, vul))),
             share: share(task, chain),
             more: more(&chain.raw, &SHOWN),
         }

@@ -3,20 +3,10 @@
 
 use super::words::{ReachView, SeverityView};
 use crate::gateway::domain::finding::{Advice, Component, Finding, Fix, Place, Purchase, Reference, Suggestion, Taint};
-use crate::gateway::domain::masking::masked;
 use crate::platform::hostile::Hostile;
 
 /// Characters of a class, a method or a path in a step; no honest one is longer.
 const NAME: usize = 1_000;
-
-/// Who reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gateway) enum Audience {
-    /// Signed-in people of the tenant.
-    Members,
-    /// Whoever was given a share: cookies and authorization headers in proof texts are left out.
-    Recipients,
-}
 
 /// What `partials/finding_body.html` shows.
 pub(in crate::gateway) struct FindingBody {
@@ -104,17 +94,13 @@ pub(in crate::gateway) struct ReferenceView {
 }
 
 impl FindingBody {
-    pub(in crate::gateway) fn new(finding: &Finding, audience: Audience, chains: Vec<ChainLink>) -> Self {
-        let shown = |text: &Hostile| match audience {
-            Audience::Members => text.code(),
-            Audience::Recipients => masked(text).code(),
-        };
+    pub(in crate::gateway) fn new(finding: &Finding, chains: Vec<ChainLink>) -> Self {
         let mut blocks: Vec<Block> = Vec::new();
         for (index, snippet) in finding.snippets.iter().enumerate() {
-            push_block(&mut blocks, format!("Code {}", index + 1), shown(snippet));
+            push_block(&mut blocks, format!("Code {}", index + 1), snippet.code());
         }
-        push_block(&mut blocks, "Proof of concept".to_owned(), shown(&finding.poc.script.text));
-        push_block(&mut blocks, "What the proof printed".to_owned(), shown(&finding.poc.output.text));
+        push_block(&mut blocks, "Proof of concept".to_owned(), finding.poc.script.text.code());
+        push_block(&mut blocks, "What the proof printed".to_owned(), finding.poc.output.text.code());
         let ends = [("Source: where the data comes in", &finding.source), ("Sink: where it does harm", &finding.sink)];
         Self {
             severity: SeverityView::of(&finding.row.severity),
@@ -125,11 +111,11 @@ impl FindingBody {
             evidence: finding
                 .evidence
                 .iter()
-                .map(|piece| EvidenceView { kind: piece.kind.text(), path: piece.path.text(), detail: shown(&piece.detail) })
+                .map(|piece| EvidenceView { kind: piece.kind.text(), path: piece.path.text(), detail: piece.detail.code() })
                 .collect(),
             ends: ends
                 .into_iter()
-                .filter_map(|(title, end)| end.as_ref().map(|end| taint(title, end, shown(&end.snippet))))
+                .filter_map(|(title, end)| end.as_ref().map(|end| taint(title, end, end.snippet.code())))
                 .collect(),
             flow_title: if finding.flow.iter().any(|step| !step.class.is_empty()) {
                 "Path of calls to the vulnerable code"

@@ -3,7 +3,7 @@
 use askama::Template;
 use serde_json::Value;
 
-use super::finding_body::{Audience, ChainLink, FindingBody};
+use super::finding_body::{ChainLink, FindingBody};
 use super::layout::Chrome;
 use super::pager::{Extent, Pager, grouped};
 use super::task_tabs::{Here, Tabs};
@@ -238,7 +238,6 @@ impl FindingPage {
             tabs: Tabs::inside(task, &opened.parts, Here::Findings),
             body: FindingBody::new(
                 &opened.finding,
-                Audience::Members,
                 opened
                     .chains
                     .iter()

@@ -21,8 +21,10 @@ pub(in crate::gateway) enum DoorWords {
     Refused,
     /// The code is right, but this is so.
     Over(State),
-    /// Seconds.
+    /// Seconds, because of wrong codes.
     Wait(u64),
+    /// Seconds, because the service looks at no code now: nothing is said against this one.
+    Busy(u64),
 }
 
 /// A door: the same for any id.
@@ -49,6 +51,7 @@ impl Door {
             DoorWords::Refused => ("Error: ", NOTHING.to_owned()),
             DoorWords::Over(state) => ("Ended: ", over(state).to_owned()),
             DoorWords::Wait(seconds) => ("Please wait: ", waiting(seconds)),
+            DoorWords::Busy(seconds) => ("Please wait: ", busy(seconds)),
         };
         let is_code = asks_code && matches!(words, DoorWords::Empty | DoorWords::Refused);
         let title = if start.is_empty() { "Open a shared result".to_owned() } else { format!("{start}open a shared result") };
@@ -82,6 +85,13 @@ fn waiting(seconds: u64) -> String {
     format!(
         "There were too many wrong codes. Please try again in about {minutes}. A right code is not looked at before; \
 from another network it may be."
+    )
+}
+
+fn busy(seconds: u64) -> String {
+    format!(
+        "Many people are at the door of this share now, and your code was not looked at yet. Please press Open again in {}.",
+        count(seconds.max(1), "second", "seconds")
     )
 }
 

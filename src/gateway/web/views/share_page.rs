@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::chain_body::ChainBody;
 use super::chains;
-use super::finding_body::{Audience, ChainLink, FindingBody};
+use super::finding_body::{ChainLink, FindingBody};
 use super::layout::Chrome;
 use super::settings::text_of;
 use super::words::{ReachView, SeverityView, When, count};
@@ -234,7 +234,6 @@ impl SharedFinding {
             title,
             body: FindingBody::new(
                 finding,
-                Audience::Recipients,
                 chains.iter().map(|chain| ChainLink { href: ways.chain(&chain.id), title: chains::title(chain, 160) }).collect(),
             ),
             about: AboutView::of(about, ways),
@@ -266,9 +265,7 @@ impl SharedChain {
         Self {
             chrome: page.bare_chrome(title.clone()),
             title,
-            body: ChainBody::new(chain, findings, Audience::Recipients, |vul| {
-                findings.iter().any(|row| row.id == *vul).then(|| ways.finding(vul))
-            }),
+            body: ChainBody::new(chain, findings, |vul| findings.iter().any(|row| row.id == *vul).then(|| ways.finding(vul))),
             about: AboutView::of(about, ways),
             back: ways.view(),
         }
