@@ -211,6 +211,15 @@ fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock
     Audit::new(store.clone(), Arc::clone(ring), clock.clone(), limits, shutdown)
 }
 
+/// The ledger of shares, which looks after itself from here on.
+fn ledger(base: &Base<'_>) -> Ledger {
+    let Base { settings, clock, shutdown, tenants, store, ring, .. } = base;
+    let brake = Brake::new(settings.shares.wrong_over_all, settings.shares.over_all_minutes);
+    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone(), brake);
+    ledger.keep_swept(tenants.keys().cloned().collect(), Duration::from_secs(60 * settings.shares.sweep_minutes), shutdown);
+    ledger
+}
+
 fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let Base { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions, policies } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));
@@ -218,8 +227,8 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let refresh = refresh(settings);
     let pace = Duration::from_millis(settings.limits.live_poll_ms);
     let memory = Duration::from_millis(settings.drafts.poll_memory_ms);
-    // Shorter than the pace: a single watcher always gets a new answer.
     let ledger = ledger(base);
+    // Shorter than the pace: a single watcher always gets a new answer.
     let tasks = Tasks::new(credentials.clone(), (ledger.clone(), audit.clone()), memory.min(pace.mul_f32(0.9)));
     let chains = Chains::new(credentials.clone(), tasks.clone());
     let drafts = Drafts::new(store.clone(), Arc::clone(ring), (*clock).clone(), settings.drafts.clone());

@@ -148,7 +148,7 @@ impl Masking<'_> {
             (self.is_code || is_like_a_key(word.as_str())).then(|| word.start())
         });
         let option = in_command.then(|| self.patterns.options.find(line)).flatten();
-        let option = option.map(|found| line.get(..found.start() + 3).map_or(found.start(), |start| start.len()));
+        let option = option.map(|found| line.get(..found.start() + 3).map_or(found.start(), str::len));
         [named, option].into_iter().flatten().min()
     }
 

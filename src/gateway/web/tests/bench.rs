@@ -97,14 +97,14 @@ impl Pdf {
             answer.no_chunking(self.bytes.len() as u64 + u64::from(self.end != End::Whole));
         }
         let pieces: Vec<_> = self.bytes.chunks(1000).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
-        let pieces = futures_util::stream::iter(pieces);
-        let cut = futures_util::stream::iter([Err(std::io::Error::other("cut"))]);
+        let pieces = stream::iter(pieces);
+        let cut = stream::iter([Err(std::io::Error::other("cut"))]);
         match self.end {
             End::Whole => answer.streaming(pieces),
             End::Cut => answer.streaming(pieces.chain(cut)),
             End::Held => {
                 let is_out = self.is_out;
-                let told = futures_util::stream::poll_fn(move |_| {
+                let told = stream::poll_fn(move |_| {
                     is_out.store(true, Ordering::Relaxed);
                     Poll::Pending
                 });
