@@ -130,7 +130,7 @@ fn a_page_shows_what_it_showed_and_then_the_line_however_it_says_what_it_shows()
         let page = says(&pdf, u32::try_from(10 + at).unwrap());
         let spaced = page.split_whitespace().collect::<Vec<_>>().join(" ");
         let wanted = format!("/Contents [41 0 R {then} 42 0 R]").replace("  ", " ");
-        assert!(spaced.contains(&wanted) && page.matches("ontents").count() == 1, "{page}");
+        assert!(spaced.contains(&wanted) && !page.contains("#65"), "{page}");
         assert!(line_of(&pdf, 10).contains(WORDS));
     }
     // The trailer says what it said, bytes that are no text included.
