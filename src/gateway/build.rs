@@ -211,15 +211,6 @@ fn audit(settings: &Settings, (store, ring): (&Store, &Arc<Ring>), clock: &Clock
     Audit::new(store.clone(), Arc::clone(ring), clock.clone(), limits, shutdown)
 }
 
-/// The ledger of shares, which looks after itself from here on.
-fn ledger(base: &Base<'_>) -> Ledger {
-    let Base { settings, clock, shutdown, tenants, store, ring, .. } = base;
-    let brake = Brake::new(settings.shares.wrong_over_all, settings.shares.over_all_minutes);
-    let ledger = Ledger::new(store.clone(), Arc::clone(ring), (*clock).clone(), brake);
-    ledger.keep_swept(tenants.keys().cloned().collect(), Duration::from_secs(60 * settings.shares.sweep_minutes), shutdown);
-    ledger
-}
-
 fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let Base { settings, clock, shutdown, tenants, store, ring, vault, issued, directory, audit, sessions, policies } = base;
     let tokens = Tokens::new(store.clone(), Arc::clone(ring), absolute(settings));

@@ -87,7 +87,11 @@ struct Progress {
 }
 
 impl AuditLog {
-    pub(in crate::gateway) fn new((audit, users): (Audit, Users), (clock, shutdown): (Clock, Shutdown), settings: &Settings) -> Self {
+    pub(in crate::gateway) fn new(
+        (audit, users): (Audit, Users),
+        (clock, shutdown): (Clock, Shutdown),
+        settings: &Settings,
+    ) -> Self {
         let Settings { files_at_once, page_events: events, looked_through: most, .. } = *settings;
         Self { audit, users, clock, shutdown, files: Arc::default(), files_at_once, events, most }
     }

@@ -163,11 +163,7 @@ them; there they stay until somebody ends them here once more, or they run out."
     /// How the line looks: nothing is celebrated where nothing was done.
     const fn style(self) -> &'static str {
         match self {
-            Self::SessionHadEnded
-            | Self::GroupHadEnded
-            | Self::PolicyUnchanged
-            | Self::NoShareChosen
-            | Self::CheckedLately => "",
+            Self::SessionHadEnded | Self::GroupHadEnded | Self::PolicyUnchanged | Self::NoShareChosen | Self::CheckedLately => "",
             Self::GroupPartlyTerminated | Self::ShareEndedHere | Self::SharesEndedHere | Self::UserDisabledPartly => "warn",
             _ => "good",
         }
