@@ -235,7 +235,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         api_keys,
         artifacts: Artifacts::new(drafts.clone()),
-        audit_log: AuditLog::new((audit.clone(), administration.users.clone()), times.clone(), &settings.audit),
+        audit_log: AuditLog::new((audit.clone(), administration.users.clone()), times, &settings.audit),
         authority: Authority::new(credentials.clone(), sessions.clone(), audit.clone()),
         backchannel: BackChannel {
             directory: directory.clone(),
@@ -260,17 +260,7 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone(), administration.users.clone()),
-        share_pages: SharePages::new(
-            shared.0.clone(),
-            (shared.1.clone(), shared.2.clone()),
-            MarkSettings {
-                most: settings.shares.pdf_bytes,
-                at_once: settings.shares.pdfs_at_once,
-                wait: Duration::from_secs(settings.shares.pdf_wait_seconds),
-            },
-            audit.clone(),
-            (Duration::from_millis(settings.shares.turn_ms), times),
-        ),
+        share_pages: share_pages(base, shared.clone()),
         shares: shares(base, shared),
         signin: signin(base, (tokens, provider_sessions), administration.users.clone(), refresh.default_lifetime),
         administration,
@@ -279,6 +269,15 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     }
 }
 
+fn share_pages(base: &Base<'_>, (credentials, ledger, policies): (Credentials, Ledger, SharePolicies)) -> SharePages {
+    let shares = &base.settings.shares;
+    let marking =
+        MarkSettings { most: shares.pdf_bytes, at_once: shares.pdfs_at_once, wait: Duration::from_secs(shares.pdf_wait_seconds) };
+    let times = (base.clock.clone(), base.shutdown.clone());
+    SharePages::new(credentials, (ledger, policies), marking, base.audit.clone(), (Duration::from_millis(shares.turn_ms), times))
+}
+
+/// The ledger of shares, which looks after itself from here on.
 fn ledger(base: &Base<'_>) -> Ledger {
     let shares = &base.settings.shares;
     let brake = Brake::new(shares.wrong_over_all, shares.over_all_minutes);

@@ -100,13 +100,12 @@ impl Marker<'_, '_> {
 
     fn page(&mut self, number: u32, dict: &Dict<'_>, own: &Inherited) -> Option<()> {
         let line = shown(self.words, &self.window(own)?, FONT);
-        let line = match self.lines.get(&line) {
-            Some(known) => *known,
-            None => {
-                let added = self.update.add(stream(&line));
-                self.lines.insert(line, added);
-                added
-            }
+        let line = if let Some(known) = self.lines.get(&line) {
+            *known
+        } else {
+            let added = self.update.add(stream(&line));
+            self.lines.insert(line, added);
+            added
         };
         let mut page = dict.without(&["Contents", "Resources"]);
         page.extend_from_slice(format!(" /Contents [{} 0 R ", self.before).as_bytes());

@@ -1,6 +1,7 @@
 //! What is appended to a PDF: objects that are new or changed, where they are, and where what was before is (ISO 32000-2, 7.5.6).
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::file::File;
 
@@ -80,9 +81,10 @@ fn table(places: &[(u32, usize, u16)]) -> Vec<u8> {
     let mut out = String::from("xref\n");
     for run in runs(places) {
         let first = run.first().map_or(0, |(number, _, _)| *number);
-        out.push_str(&format!("{first} {}\n", run.len()));
+        // Writing into a text cannot fail.
+        let _ = writeln!(out, "{first} {}", run.len());
         for (_, offset, generation) in run {
-            out.push_str(&format!("{offset:010} {generation:05} n \n"));
+            let _ = writeln!(out, "{offset:010} {generation:05} n ");
         }
     }
     out.into_bytes()

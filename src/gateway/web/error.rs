@@ -2,6 +2,7 @@
 //! `middleware::error_page`, which knows the tenant and the request id. What is logged is logged there, once.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -33,7 +34,7 @@ pub(in crate::gateway) struct WebError {
     /// Seconds.
     pub(in crate::gateway) retry_after: Option<u64>,
     /// The interface's number where it is more exact than the status.
-    pub(in crate::gateway) code: Option<u32>,
+    pub(in crate::gateway) code: Option<NonZeroU32>,
     /// For the log only.
     pub(in crate::gateway) cause: Option<Box<str>>,
     /// Where somebody has to go first: a browser that reads is redirected, a form gets a page with the link, programs get 401.
@@ -236,7 +237,8 @@ enough. Your company's sign-in page asks you once more who you are; then you are
 
     /// For programs: a problem document (RFC 9457) with the members of the interface's ErrorResponse.
     pub(in crate::gateway) fn problem(&self, request_id: &str) -> serde_json::Value {
-        let same = ErrorResponse::new(self.code.unwrap_or(u32::from(self.status.as_u16()) * 10), &*self.words);
+        let same =
+            ErrorResponse::new(self.code.map_or_else(|| u32::from(self.status.as_u16()) * 10, NonZeroU32::get), &*self.words);
         serde_json::json!({
             "type": if self.resends { RESEND } else { ABOUT_BLANK },
             "title": self.title,

@@ -1,5 +1,7 @@
 //! How what went wrong in a use case looks to users and programs.
 
+use std::num::NonZeroU32;
+
 use actix_web::http::StatusCode;
 
 use super::error::WebError;
@@ -12,17 +14,14 @@ impl From<Error> for WebError {
             Error::NotFound => Self::not_found(),
             Error::Invalid(words) => Self::bad_request(words),
             Error::WrongCode => Self {
-                code: Some(codes::CODE_WRONG),
+                code: NonZeroU32::new(codes::CODE_WRONG),
                 ..Self::forbidden("The extraction code is wrong, or there is no such share.")
             },
             Error::CodeNeeded => Self {
-                code: Some(codes::CODE_NEEDED),
+                code: NonZeroU32::new(codes::CODE_NEEDED),
                 ..Self::forbidden("This share needs its extraction code, or there is no such share.")
             },
-            Error::ShareClosed => Self {
-                words: "The extraction code is right, but the share is over, or opens at its page only.".into(),
-                ..Self::not_found()
-            },
+            Error::ShareClosed => Self::share_closed(),
             Error::Conflict(words) => {
                 Self::new(StatusCode::CONFLICT, "That is not possible now", words, "Load the page again to see how things stand.")
             }
@@ -69,6 +68,13 @@ impl From<Error> for WebError {
             Error::Internal(cause) => Self::internal(cause),
             Error::Upstream(cause) => from_upstream(&cause),
         }
+    }
+}
+
+impl WebError {
+    fn share_closed() -> Self {
+        let words = "The extraction code is right, but the share is over, or opens at its page only.";
+        Self { words: words.into(), ..Self::not_found() }
     }
 }
 

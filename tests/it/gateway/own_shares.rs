@@ -257,12 +257,12 @@ impl Office {
         let (status, told) = self.call(who, Method::POST, "/generate-id", json!({})).await;
         assert_eq!(status, 200, "{told}");
         let id = told["shareId"].as_str().unwrap().to_owned();
-        let (status, told) = self.call(who, Method::POST, "", self.wanted(&id, json!({"extractionCode": code}))).await;
+        let (status, told) = self.call(who, Method::POST, "", self.wanted(&id, &json!({"extractionCode": code}))).await;
         assert_eq!(status, 200, "{told}");
         id
     }
 
-    fn wanted(&self, id: &str, more: Value) -> Value {
+    fn wanted(&self, id: &str, more: &Value) -> Value {
         let mut body = json!({"shareId": id, "taskId": self.task, "shareType": "REPORT"});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         body
@@ -373,7 +373,7 @@ async fn a_code_that_is_taken_through_the_api_is_no_weaker_than_one_of_the_page_
             let (status, told) = office.call(&dora, Method::POST, "/generate-id", json!({})).await;
             assert_eq!(status, 200, "{told}");
             let id = told["shareId"].as_str().unwrap();
-            let wanted = office.wanted(id, json!({ "extractionCode": code }));
+            let wanted = office.wanted(id, &json!({ "extractionCode": code }));
             let made = office.call(&dora, Method::POST, "", wanted).await;
             let set = office.call(&dora, Method::PATCH, &format!("/{first}"), json!({ "extractionCode": code })).await;
             assert_eq!(made.0, set.0, "{code}: {} {}", made.1, set.1);
@@ -387,7 +387,7 @@ async fn a_code_that_is_taken_through_the_api_is_no_weaker_than_one_of_the_page_
             }
         }
         assert!(taken >= 2, "some are good");
-        let guessable = office.wanted(&"x".repeat(22), json!({}));
+        let guessable = office.wanted(&"x".repeat(22), &json!({}));
         let (status, told) = office.call(&dora, Method::POST, "", guessable).await;
         assert!(status == 400 && told["detail"].as_str().unwrap().contains("generateShareId"), "{told}");
     })

@@ -246,8 +246,8 @@ async fn a_share_opens_at_no_host_of_another_company_and_guesses_there_keep_nobo
             let (globex, share) = (globex.clone(), id_of(&coded));
             async move { called(&globex, &share, Some("LOUDERRIVER77"), &format!("10.77.{at}.1")).await.0 }
         });
-        let guessed: Vec<u16> = futures_util::future::join_all(guesses).await;
-        assert!(guessed.iter().all(|status| matches!(status, 403 | 429)), "{guessed:?}");
+        let told: Vec<u16> = futures_util::future::join_all(guesses).await;
+        assert!(told.iter().all(|status| matches!(status, 403 | 429)), "{told:?}");
         // No view is taken, nobody waits, and the service was asked nothing that makes it slow.
         let (entered, _) = tried(&office.at(1, &coded), CODE, "203.0.113.9").await;
         assert_eq!(entered.status, 303, "{}", entered.text());

@@ -98,13 +98,12 @@ impl OwnShares {
         known(body, &CREATED_WITH)?;
         let sent: CreateShare = read(body).ok_or_else(|| unreadable("a share to create"))?;
         let (policy, now) = (self.policies.of(tenant).await?, self.clock.now());
-        let check = match &sent.extraction_code {
-            Some(text) => Some(Ledger::check_of(&code(text)?)?),
-            None => {
-                needs_code(&policy)?;
-                unguessable(&sent.share_id)?;
-                None
-            }
+        let check = if let Some(text) = &sent.extraction_code {
+            Some(Ledger::check_of(&code(text)?)?)
+        } else {
+            needs_code(&policy)?;
+            unguessable(&sent.share_id)?;
+            None
         };
         let ends = match &sent.expired_at {
             Some(text) => end(text, now, &policy)?,

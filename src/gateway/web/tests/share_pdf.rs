@@ -1,5 +1,6 @@
 //! PDF reports for recipients: marked, or refused with words.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,14 +20,14 @@ fn pdf(comments: usize) -> Vec<u8> {
     let mut places = Vec::new();
     for value in ["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] >>", "<< /Type /Page /Rotate 90 >>"] {
         places.push(out.len());
-        out += &format!("{} 0 obj {value} endobj\n", places.len());
+        writeln!(out, "{} 0 obj {value} endobj", places.len()).unwrap();
     }
     let begin = out.len();
     out += "xref\n0 4\n0000000000 65535 f \n";
     for place in places {
-        out += &format!("{place:010} 00000 n \n");
+        writeln!(out, "{place:010} 00000 n ").unwrap();
     }
-    out += &format!("trailer << /Size 4 /Root 1 0 R >>\nstartxref\n{begin}\n%%EOF");
+    write!(out, "trailer << /Size 4 /Root 1 0 R >>\nstartxref\n{begin}\n%%EOF").unwrap();
     out.into_bytes()
 }
 
