@@ -163,7 +163,7 @@ pub struct Search {
     /// Rows on a page.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub size: Option<u32>,
-    /// What rows have to be; all of it.
+    /// Rows fit all of them.
     pub filters: Vec<Filter>,
     /// Field names; a leading `-` is descending; `severity` is most severe first.
     pub sorts: Vec<String>,

@@ -72,13 +72,13 @@ impl Guard {
         let (over_all, lock) = (over_all(attempt), locked(attempt));
         let (over_all, lock) = futures_util::future::try_join(self.0.peek(&over_all), self.0.peek(&lock)).await?;
         if let Some(count) = over_all.filter(|count| count.value >= self.1.most) {
-            return Ok(Admission::Wait { seconds: wait(count) });
+            return Ok(Admission::Wait { seconds: wait(count), over: 0 });
         }
         let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
         let most = u64::from(policy.wrong_by_network);
         Ok(match lock {
-            _ if count.value > most => Admission::Wait { seconds: wait(count) },
-            Some(lock) if count.value > 1 => Admission::Wait { seconds: wait(lock) },
+            _ if count.value > most => Admission::Wait { seconds: wait(count), over: count.value - most },
+            Some(lock) if count.value > 1 => Admission::Wait { seconds: wait(lock), over: 0 },
             Some(lock) => Admission::Look { locked_for: Some(wait(lock)) },
             None => Admission::Look { locked_for: None },
         })
@@ -98,7 +98,7 @@ impl Guard {
         if self.0.peek(&locked(attempt)).await?.is_none() {
             self.0.count(&over_all(attempt), self.1.window).await?;
         }
-        let tries = self.tries(attempt).await?;
+        let tries = self.0.peek(&from_network(attempt)).await?;
         let waits = tries.filter(|count| count.value >= u64::from(policy.wrong_by_network));
         let mut reached = waits.map(|count| Reached::NetworkWaits(count.resets_in));
         if count.value >= u64::from(policy.wrong_anywhere) {
@@ -110,18 +110,6 @@ impl Guard {
             reached = Some(Reached::Dead);
         }
         Ok(reached)
-    }
-
-    /// Tries of this network that count now.
-    async fn tries(&self, attempt: Try<'_>) -> Result<Option<Count>, Unavailable> {
-        self.0.peek(&from_network(attempt)).await
-    }
-
-    /// Whether a try that was not looked at is worth a line in the share's log: the first while its network waits, then the
-    /// second, the fourth, the eighth. Whoever tries without end makes the log forget nobody.
-    pub(in crate::gateway) async fn is_worth_a_line(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<bool, Unavailable> {
-        let tries = self.tries(attempt).await?.map_or(0, |count| count.value);
-        Ok(tries.saturating_sub(u64::from(policy.wrong_by_network)).is_power_of_two())
     }
 
     /// A right code clears the count of its network.
@@ -142,8 +130,8 @@ impl Guard {
 pub(in crate::gateway) enum Admission {
     /// It is. With `locked_for` a wrong one is answered like all the others that wait so many seconds.
     Look { locked_for: Option<u64> },
-    /// It is not.
-    Wait { seconds: u64 },
+    /// It is not. The network has tried so often beyond what it may; 0 where something else makes it wait.
+    Wait { seconds: u64, over: u64 },
 }
 
 /// What a wrong code brought about.

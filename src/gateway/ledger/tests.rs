@@ -277,7 +277,7 @@ impl Door {
     }
 
     async fn waits(&self, attempt: Try<'_>) -> Option<u64> {
-        if let Admission::Wait { seconds } = self.admits(attempt).await { Some(seconds) } else { None }
+        if let Admission::Wait { seconds, .. } = self.admits(attempt).await { Some(seconds) } else { None }
     }
 }
 
@@ -307,7 +307,7 @@ async fn a_network_that_was_held_at_all_shares_is_looked_at_again_after_its_time
     }
     let mark = Mark::of(&tenant, &"another".parse().unwrap());
     let attempt = Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" };
-    assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Wait { seconds: 900 });
+    assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Wait { seconds: 900, over: 0 });
     bench.pass(Duration::from_secs(901));
     assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Look { locked_for: None });
 }

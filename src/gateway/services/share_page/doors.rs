@@ -37,9 +37,11 @@ impl SharePages {
         let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         let locked_for = match self.guard.admit(attempt, &policy).await? {
             Admission::Look { locked_for } => locked_for,
-            Admission::Wait { seconds } => {
-                if let Some(entry) = entry.as_ref().filter(|entry| entry.needs_code && !entry.code_dead) {
-                    self.log.turned_away(self.guard.clone(), place, &mark, (entry.codes, policy));
+            Admission::Wait { seconds, over } => {
+                // The first while its network waits, then the second, the fourth, the eighth: whoever tries without end makes the
+                // log forget nobody.
+                if over.is_power_of_two() && entry.as_ref().is_some_and(|entry| entry.needs_code && !entry.code_dead) {
+                    self.log.note(place, &mark, Outcome::TurnedAway);
                 }
                 return Ok(Entrance::Wait(seconds));
             }

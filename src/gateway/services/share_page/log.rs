@@ -4,8 +4,7 @@
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::share_entry::{Access, Mark, Outcome};
-use crate::gateway::domain::share_policy::SharePolicy;
-use crate::gateway::ledger::{Guard, Ledger, Try};
+use crate::gateway::ledger::Ledger;
 use crate::platform::clock::Clock;
 use crate::platform::shutdown::Shutdown;
 
@@ -26,20 +25,6 @@ impl Log {
         let access = Access { at: self.clock.now(), outcome, network: place.network.clone(), device: place.device };
         let (ledger, tenant, mark) = (self.ledger.clone(), place.tenant.clone(), mark.clone());
         self.shutdown.spawn(async move { ledger.note(&tenant, &mark, &access).await });
-    }
-
-    /// Somebody who was not looked at, where that is worth a line.
-    pub(super) fn turned_away(&self, guard: Guard, place: &Place, mark: &Mark, (codes, policy): (u64, SharePolicy)) {
-        let access =
-            Access { at: self.clock.now(), outcome: Outcome::TurnedAway, network: place.network.clone(), device: place.device };
-        let (ledger, tenant, mark) = (self.ledger.clone(), place.tenant.clone(), mark.clone());
-        self.shutdown.spawn(async move {
-            let attempt = Try { tenant: &tenant, mark: &mark, codes, network: &access.network };
-            // What cannot be counted now is not worth a line either.
-            if guard.is_worth_a_line(attempt, &policy).await.unwrap_or_default() {
-                ledger.note(&tenant, &mark, &access).await;
-            }
-        });
     }
 
     /// The same where wrong codes closed the door for everybody, or for good: that is for the audit trail as well.

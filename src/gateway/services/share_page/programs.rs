@@ -70,7 +70,7 @@ impl SharePages {
         let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         let locked_for = match self.guard.admit(attempt, &policy).await? {
             Admission::Look { locked_for } => locked_for,
-            Admission::Wait { seconds } => return Err(Error::Busy { retry_after: seconds }),
+            Admission::Wait { seconds, .. } => return Err(Error::Busy { retry_after: seconds }),
         };
         let is_known = entry.as_ref().is_some_and(|entry| entry.check.is_some());
         let may_be_right = candidate(entry.as_ref(), slice::from_ref(&code)).is_some();
