@@ -284,7 +284,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("askama", &["gateway::web::views", "scanner::report", "scanner::web", "idp"]),
     ("qrcodegen", &["gateway::web::views"]),
     ("regex", &["gateway::domain"]),
-    ("unicode_normalization", &["gateway::domain"]),
+    ("unicode_normalization", &["gateway::domain", "gateway::pdf"]),
     ("actix_ws", &["scanner::web"]),
     ("command_fds", &["scanner::browser"]),
     ("rustix", &["scanner::browser", "demo", "scanner::sandbox"]),
