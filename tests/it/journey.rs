@@ -99,7 +99,8 @@ async fn opened(link: &str, code: &str) -> (Browser, Answer) {
     assert!(door.text().contains("Open a shared result") && !door.text().contains("selenium"), "a door tells nothing");
     let wrong = visitor.post(link, &[("code", "AAAA-BBBB")]).await;
     assert_eq!(wrong.status, 403, "{}", wrong.text());
-    assert_eq!(visitor.get(&format!("{link}/view")).await.location().unwrap().as_str(), link, "a wrong code opens nothing");
+    let view = visitor.get(&format!("{link}/view")).await;
+    assert_eq!(view.location().unwrap().as_str(), format!("{link}?again"), "a wrong code opens nothing");
     let right = visitor.post(link, &[("code", code)]).await;
     assert_eq!(right.status, 303, "{}", right.text());
     let page = visitor.follow(right).await;

@@ -293,7 +293,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("zip", &["gateway::upstream", "scanner::engine"]),
     ("quick_xml", &["scanner::engine"]),
     ("encoding_rs", &["scanner::engine"]),
-    ("flate2", &["gateway::domain", "gateway::upstream", "scanner::engine"]),
+    ("flate2", &["gateway::domain", "gateway::pdf", "gateway::upstream", "scanner::engine"]),
     ("csv", &["scanner::engine", "gateway::web"]),
     ("seccompiler", &["scanner::sandbox"]),
     ("hickory_resolver", &["scanner::dialer"]),
