@@ -177,7 +177,8 @@ fn builder(settings: &Upstream) -> ClientBuilder {
         .referer(false)
         .no_proxy()
         .connect_timeout(Duration::from_millis(settings.connect_timeout_ms))
-        .pool_idle_timeout(Duration::from_secs(30))
+        // Shorter than the service keeps them, so that no call meets a connection that is being closed.
+        .pool_idle_timeout(Duration::from_millis(settings.keep_alive_ms))
         .tcp_nodelay(true)
 }
 
