@@ -127,8 +127,9 @@ impl Service {
         builder.header("content-type", "application/json").body(Full::from(body.to_string()).boxed()).unwrap()
     }
 
-    /// Reads a body to its end, counting.
+    /// Reads a body to its end, counting. One that is dropped with its connection was cut as well.
     async fn take(&self, mut body: Incoming) {
+        let mut taking = Taking { service: self, is_whole: false };
         while let Some(frame) = body.frame().await {
             match frame {
                 Ok(frame) => {
@@ -141,9 +142,10 @@ impl Service {
                         tokio::time::sleep(chews).await;
                     }
                 }
-                Err(_) => self.desk().cut += 1,
+                Err(_) => return,
             }
         }
+        taking.is_whole = true;
     }
 
     /// A report of so many bytes, as fast as somebody reads.
@@ -155,6 +157,20 @@ impl Service {
             std::future::ready((left > 0).then(|| (Ok(Frame::data(piece.clone())), left - piece.len())))
         });
         StreamBody::new(Box::pin(pieces)).boxed()
+    }
+}
+
+/// A body that is being read.
+struct Taking<'s> {
+    service: &'s Service,
+    is_whole: bool,
+}
+
+impl Drop for Taking<'_> {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            self.service.desk().cut += 1;
+        }
     }
 }
 
