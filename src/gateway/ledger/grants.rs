@@ -98,26 +98,21 @@ impl Grants {
         Ok(handle)
     }
 
-    /// What a grant says that is still there; `None` for anything that is none.
+    /// What a grant says that is still there, and how long it is good still; `None` for anything that is none.
     pub(in crate::gateway) async fn open(
         &self,
         tenant: &TenantId,
         mark: &Mark,
         handle: &Secret,
-    ) -> Result<Option<Inside>, LedgerError> {
+    ) -> Result<Option<(Inside, Duration)>, LedgerError> {
         let key = named(tenant, handle);
         let Some(record) = self.store.get(&key).await? else { return Ok(None) };
         let Ok(plain) = self.ring.open(PURPOSE, &context(&key, mark), handle.expose().as_bytes(), &record.value) else {
             return Ok(None);
         };
         let grant: Grant = serde_json::from_slice(&plain).map_err(|_| LedgerError::Sealed)?;
-        Ok(Some(Inside { code: grant.code.clone().map(Secret::new), version: grant.version, terms: grant.terms.clone() }))
-    }
-
-    /// How long a grant is good still.
-    pub(in crate::gateway) async fn left(&self, tenant: &TenantId, handle: &Secret) -> Result<Duration, LedgerError> {
-        let record = self.store.get(&named(tenant, handle)).await?;
-        Ok(record.and_then(|record| record.expires_in).unwrap_or_default())
+        let inside = Inside { code: grant.code.clone().map(Secret::new), version: grant.version, terms: grant.terms.clone() };
+        Ok(Some((inside, record.expires_in.unwrap_or_default())))
     }
 
     /// Whether a program begins to look at a share: not from a network from which one did so less than `life` ago. A record of

@@ -395,7 +395,7 @@ async fn a_grant_opens_its_own_share_of_its_own_tenant_until_it_runs_out_and_kee
     let handle = grants.give(&door.tenant, &door.mark, &inside, life).await.unwrap();
     let open = async |tenant: &TenantId, mark: &Mark, handle: &Secret| {
         let found = grants.open(tenant, mark, handle).await.unwrap();
-        found.map(|inside| (inside.code.map(|code| code.expose().to_owned()), inside.version))
+        found.map(|(inside, _)| (inside.code.map(|code| code.expose().to_owned()), inside.version))
     };
     assert_eq!(open(&door.tenant, &door.mark, &handle).await, Some((Some("ABCDEFGH".to_owned()), 4)));
     let other = Mark::of(&door.tenant, &"t".parse().unwrap());

@@ -116,7 +116,7 @@ impl SharePages {
     /// not is gone for good: what made it void may be taken back, the grant does not come back with it.
     pub(in crate::gateway) async fn visit(&self, place: Place, handle: &Secret) -> Result<Option<Visit>, Error> {
         let mark = place.mark();
-        let Some(inside) = self.grants.open(&place.tenant, &mark, handle).await? else { return Ok(None) };
+        let Some((inside, left)) = self.grants.open(&place.tenant, &mark, handle).await? else { return Ok(None) };
         let policy = self.policies.of(&place.tenant).await?;
         let entry = self.ledger.entry(&place.tenant, &mark).await?;
         let now = self.clock.now();
@@ -126,8 +126,7 @@ impl SharePages {
             return Ok(None);
         };
         let hides_evidence = entry.hides_evidence || !policy.evidence;
-        let until = now.after(self.grants.left(&place.tenant, handle).await?);
-        Ok(Some(Visit { place, entry, hides_evidence, until, code: inside.code, handle: handle.clone() }))
+        Ok(Some(Visit { place, entry, hides_evidence, until: now.after(left), code: inside.code, handle: handle.clone() }))
     }
 
     /// Ends a visit.

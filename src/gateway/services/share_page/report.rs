@@ -106,24 +106,14 @@ impl SharePages {
         Ok(Content::Here(ReportFor::Stream(Download { project, share, length, body })))
     }
 
-    /// Resolves when the visit is not good any more.
+    /// Resolves when the visit is not good any more, for whatever reason a page would not be shown any more.
     fn over(&self, visit: &Visit) -> impl Future<Output = ()> + Send + 'static {
-        let (ledger, grants, clock, visit) = (self.ledger.clone(), self.grants.clone(), self.clock.clone(), visit.clone());
+        let (pages, place, handle) = (self.clone(), visit.place.clone(), visit.handle.clone());
         async move {
             loop {
                 sleep(LOOK).await;
-                let (tenant, mark) = (&visit.place.tenant, visit.place.mark());
-                let found = ledger.entry(tenant, &mark).await;
-                let now = clock.now();
-                // "I am done" ends what is on its way as well. A store that does not answer for a moment takes nothing back.
-                let is_left = grants.open(tenant, &mark, &visit.handle).await.is_ok_and(|grant| grant.is_none());
-                let is_over = is_left
-                    || found.is_ok_and(|entry| {
-                        entry.is_none_or(|entry| {
-                            entry.version != visit.entry.version || entry.ends.is_some_and(|ends| ends <= now)
-                        })
-                    });
-                if is_over {
+                // A store that does not answer for a moment takes nothing back.
+                if matches!(pages.visit(place.clone(), &handle).await, Ok(None)) {
                     return;
                 }
             }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use actix_web::body::MessageBody as _;
 use serde_json::json;
 
-use super::bench::{Bench, Browser, GOOD_KEY, XSS};
+use super::administration::save;
+use super::bench::{Bench, Browser, GOOD_KEY, Site, XSS, alice};
 use crate::config::gateway::PublicAuth;
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::tenant::TenantId;
@@ -274,8 +275,8 @@ async fn a_grant_that_is_void_stays_so_when_what_voided_it_is_taken_back() {
     assert_eq!(browser.get(&portal, "/s/real/view").await.status, 303);
 }
 
-#[actix_web::test]
-async fn who_is_done_gets_no_more_of_a_report_that_is_on_its_way() {
+/// Begins a report as a recipient; why it is cut after `end`, and nothing where it looks whole.
+async fn cut_after(end: impl AsyncFnOnce(&Site, &mut Browser)) -> String {
     let bench = Bench::new();
     let acme = TenantId::parse("acme").unwrap();
     bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
@@ -294,17 +295,34 @@ async fn who_is_done_gets_no_more_of_a_report_that_is_on_its_way() {
     let mut body = std::pin::pin!(answer.into_body());
     let begun = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
     assert!(begun.unwrap().is_ok());
-    assert_eq!(browser.post(&portal, "/s/real/close", &[]).await.status, 200);
+    end(&portal, &mut browser).await;
     let rest = async {
         while let Some(piece) = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await {
-            if piece.is_err() {
-                return true;
+            if let Err(error) = piece {
+                return Box::<dyn std::error::Error>::from(error).to_string();
             }
         }
-        false
+        String::new()
     };
-    let cut = tokio::time::timeout(Duration::from_secs(20), rest).await;
-    assert!(cut.expect("the report is not cut"), "half a report looks whole");
+    tokio::time::timeout(Duration::from_secs(20), rest).await.expect("the report is not cut")
+}
+
+#[actix_web::test]
+async fn who_is_done_gets_no_more_of_a_report_that_is_on_its_way() {
+    let done = async |portal: &Site, browser: &mut Browser| {
+        assert_eq!(browser.post(portal, "/s/real/close", &[]).await.status, 200);
+    };
+    assert_eq!(cut_after(done).await, "the share ended");
+}
+
+#[actix_web::test]
+async fn a_policy_that_a_share_does_not_fit_any_more_cuts_a_report_that_is_on_its_way() {
+    let forbidden = async |portal: &Site, _: &mut Browser| {
+        let (mut alice, _) = alice(portal).await;
+        let page = alice.get(portal, "/admin/policy").await;
+        assert_eq!(save(&mut alice, portal, &page, &[("evidence", None)]).await.status, 303);
+    };
+    assert_eq!(cut_after(forbidden).await, "the share ended");
 }
 
 #[actix_web::test]
