@@ -55,30 +55,13 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_795_828_230_250);
 
     fn entry(days: Option<u64>) -> Entry {
+        let maker = Maker { key: "k".to_owned(), name: "Bob".into() };
         Entry {
-            id: "share-1".parse().unwrap(),
-            task: "t1".parse().unwrap(),
-            project: "shop".into(),
-            kind: ShareType::Report,
-            findings: Vec::new(),
-            maker: Maker { key: "k".to_owned(), name: "Bob".into() },
-            made: NOW,
             ends: days.map(|days| NOW.after(Duration::from_hours(24 * days))),
             needs_code: true,
-            check: None,
             most_views: Some(5),
-            views: 0,
-            last_opened: None,
             hides_evidence: true,
-            note: "".into(),
-            language: "en".to_owned(),
-            version: 1,
-            ended: None,
-            code_dead: false,
-            codes: 0,
-            untold: false,
-            dropped: 0,
-            kept_days: 180,
+            ..Entry::new("share-1".parse().unwrap(), "t1".parse().unwrap(), ShareType::Report, maker, NOW, 180)
         }
     }
 

@@ -148,6 +148,43 @@ pub(in crate::gateway) enum State {
 }
 
 impl Entry {
+    /// A new share of everything, without a code, an end, a limit of views, or words for recipients; whoever makes it says what is
+    /// otherwise.
+    pub(in crate::gateway) fn new(
+        id: ShareId,
+        task: TaskId,
+        kind: ShareType,
+        maker: Maker,
+        made: Timestamp,
+        kept_days: u32,
+    ) -> Self {
+        Self {
+            id,
+            task,
+            project: Hostile::default(),
+            kind,
+            findings: Vec::new(),
+            maker,
+            made,
+            ends: None,
+            needs_code: false,
+            check: None,
+            most_views: None,
+            views: 0,
+            last_opened: None,
+            hides_evidence: false,
+            note: Hostile::default(),
+            language: "en".to_owned(),
+            version: 1,
+            ended: None,
+            code_dead: false,
+            codes: 0,
+            untold: false,
+            dropped: 0,
+            kept_days,
+        }
+    }
+
     pub(in crate::gateway) fn state(&self, now: Timestamp) -> State {
         if self.ended.is_some() {
             State::Ended

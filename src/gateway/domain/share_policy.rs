@@ -34,3 +34,25 @@ pub(in crate::gateway) struct SharePolicy {
     /// Days a share that is over stays in the list, without what it showed and without its code.
     pub(in crate::gateway) kept_days: u32,
 }
+
+#[cfg(test)]
+pub(in crate::gateway) mod tests {
+    use super::*;
+
+    /// What settings may give.
+    pub(in crate::gateway) const GIVEN: SharePolicy = SharePolicy {
+        without_code: true,
+        usual_days: 7,
+        most_days: 90,
+        most_views: None,
+        evidence: true,
+        grant_minutes: 30,
+        wrong_by_network: 5,
+        network_minutes: 15,
+        wrong_anywhere: 20,
+        anywhere_minutes: 10,
+        locked_minutes: 30,
+        wrong_in_life: 100,
+        kept_days: 180,
+    };
+}

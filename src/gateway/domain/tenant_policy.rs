@@ -86,25 +86,12 @@ pub(in crate::gateway) mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::gateway::domain::share_policy::tests::GIVEN;
 
     /// What settings may give.
     pub(in crate::gateway) fn given() -> TenantPolicy {
         TenantPolicy {
-            shares: SharePolicy {
-                without_code: true,
-                usual_days: 7,
-                most_days: 90,
-                most_views: None,
-                evidence: true,
-                grant_minutes: 30,
-                wrong_by_network: 5,
-                network_minutes: 15,
-                wrong_anywhere: 20,
-                anywhere_minutes: 10,
-                locked_minutes: 30,
-                wrong_in_life: 100,
-                kept_days: 180,
-            },
+            shares: GIVEN,
             retention: Retention { user_days: 400 },
             branding: Branding { name: "Acme".to_owned(), accent: "#2457d6".to_owned(), shows_logo: true },
             limits: Limits { sessions_per_user: 20, calls_of_tenant: 60_000, calls_of_caller: 0, calls_of_network: 24_000 },

@@ -6,26 +6,10 @@ use super::*;
 use crate::contract::shares::ShareType;
 use crate::gateway::domain::device::Device;
 use crate::gateway::domain::share_entry::{Access, Maker, Outcome};
-use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::domain::share_policy::tests::GIVEN as POLICY;
 use crate::gateway::store::tests::bench::{Bench, acme, globex};
 use crate::platform::clock::Timestamp;
 use crate::platform::secret::Secret;
-
-const POLICY: SharePolicy = SharePolicy {
-    without_code: true,
-    usual_days: 7,
-    most_days: 90,
-    most_views: None,
-    evidence: true,
-    grant_minutes: 30,
-    wrong_by_network: 5,
-    network_minutes: 15,
-    wrong_anywhere: 20,
-    anywhere_minutes: 10,
-    locked_minutes: 30,
-    wrong_in_life: 100,
-    kept_days: 180,
-};
 
 fn ledger(bench: &Bench) -> Ledger {
     let ring = Arc::new(Ring::new([("k".to_owned(), vec![7; 32])]).unwrap());
@@ -33,30 +17,12 @@ fn ledger(bench: &Bench) -> Ledger {
 }
 
 fn entry(id: &str, now: Timestamp) -> Entry {
+    let maker = Maker { key: "maker".to_owned(), name: "Alice".into() };
     Entry {
-        id: id.parse().unwrap(),
-        task: "t1".parse().unwrap(),
         project: "project".into(),
-        kind: ShareType::Report,
-        findings: Vec::new(),
-        maker: Maker { key: "maker".to_owned(), name: "Alice".into() },
-        made: now,
         ends: Some(now.after(Duration::from_hours(24))),
         needs_code: true,
-        check: None,
-        most_views: None,
-        views: 0,
-        last_opened: None,
-        hides_evidence: false,
-        note: "".into(),
-        language: "en".to_owned(),
-        version: 1,
-        ended: None,
-        code_dead: false,
-        codes: 0,
-        untold: false,
-        dropped: 0,
-        kept_days: 180,
+        ..Entry::new(id.parse().unwrap(), "t1".parse().unwrap(), ShareType::Report, maker, now, 180)
     }
 }
 

@@ -115,29 +115,13 @@ impl OwnShares {
             return Err(Error::Invalid("A share of this shareId was ended. Ask generateShareId for a new one.".to_owned()));
         }
         Ok(Entry {
-            id: sent.share_id,
-            task: sent.task_id,
-            project: Hostile::default(),
-            kind: sent.share_type,
             findings: sent.vul_ids,
-            maker: by.clone(),
-            made: now,
             ends: Some(ends),
             needs_code: check.is_some(),
             check,
             most_views: policy.most_views,
-            views: 0,
-            last_opened: None,
             hides_evidence: !policy.evidence,
-            note: Hostile::default(),
-            language: "en".to_owned(),
-            version: 1,
-            ended: None,
-            code_dead: false,
-            codes: 0,
-            untold: false,
-            dropped: 0,
-            kept_days: policy.kept_days,
+            ..Entry::new(sent.share_id, sent.task_id, sent.share_type, by.clone(), now, policy.kept_days)
         })
     }
 

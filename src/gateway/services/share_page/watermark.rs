@@ -107,30 +107,10 @@ mod tests {
     use crate::gateway::domain::tenant::TenantId;
 
     fn entry() -> Entry {
+        let maker = Maker { key: "k".to_owned(), name: "Ann <b>".into() };
         Entry {
-            id: "s".parse().unwrap(),
-            task: "t".parse().unwrap(),
-            project: "p".into(),
-            kind: ShareType::Report,
-            findings: Vec::new(),
-            maker: Maker { key: "k".to_owned(), name: "Ann <b>".into() },
-            made: Timestamp(0),
-            ends: None,
-            needs_code: true,
-            check: None,
-            most_views: None,
-            views: 0,
-            last_opened: None,
-            hides_evidence: false,
             note: "für Bob </p><script>".into(),
-            language: "en".to_owned(),
-            version: 1,
-            ended: None,
-            code_dead: false,
-            codes: 0,
-            untold: false,
-            dropped: 0,
-            kept_days: 1,
+            ..Entry::new("s".parse().unwrap(), "t".parse().unwrap(), ShareType::Report, maker, Timestamp(0), 1)
         }
     }
 

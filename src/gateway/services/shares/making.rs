@@ -278,30 +278,19 @@ a code, or leave the number of views empty.";
         policy: &SharePolicy,
     ) -> Result<Entry, Error> {
         let principal = &actor.principal;
+        let (id, task_id, kind) = (share.share_id.clone(), wanted.task.clone(), share.share_type);
+        let maker = Maker { key: principal.key(), name: principal.name.clone() };
         Ok(Entry {
-            id: share.share_id.clone(),
-            task: wanted.task.clone(),
             project: task.project.clone(),
-            kind: share.share_type,
             findings: share.vul_ids.clone(),
-            maker: Maker { key: principal.key(), name: principal.name.clone() },
-            made: self.clock.now(),
             ends: Some(understood.ends),
             needs_code: share.extraction_code.is_some(),
             check: understood.code.as_ref().map(|code| Ledger::check_of(code.secret())).transpose()?,
             most_views: understood.views,
-            views: 0,
-            last_opened: None,
             hides_evidence: wanted.hides_evidence || !policy.evidence,
             note: Hostile::new(wanted.note.raw().trim()),
             language: wanted.language.as_str().to_owned(),
-            version: 1,
-            ended: None,
-            code_dead: false,
-            codes: 0,
-            untold: false,
-            dropped: 0,
-            kept_days: policy.kept_days,
+            ..Entry::new(id, task_id, kind, maker, self.clock.now(), policy.kept_days)
         })
     }
 }

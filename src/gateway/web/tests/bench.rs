@@ -158,30 +158,12 @@ fn chain(id: &str, vul: &str) -> Value {
 }
 
 fn entry(id: &str, needs_code: bool, now: Timestamp) -> Entry {
+    let maker = Maker { key: "maker".to_owned(), name: XSS.into() };
     Entry {
-        id: id.parse().unwrap(),
-        task: "t1".parse().unwrap(),
         project: XSS.into(),
-        kind: ShareType::Report,
-        findings: Vec::new(),
-        maker: Maker { key: "maker".to_owned(), name: XSS.into() },
-        made: now,
         ends: Some(now.after(Duration::from_hours(24))),
         needs_code,
-        check: None,
-        most_views: None,
-        views: 0,
-        last_opened: None,
-        hides_evidence: false,
-        note: "".into(),
-        language: "en".to_owned(),
-        version: 1,
-        ended: None,
-        code_dead: false,
-        codes: 0,
-        untold: false,
-        dropped: 0,
-        kept_days: 180,
+        ..Entry::new(id.parse().unwrap(), "t1".parse().unwrap(), ShareType::Report, maker, now, 180)
     }
 }
 

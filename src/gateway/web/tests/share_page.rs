@@ -299,7 +299,7 @@ async fn cut_after(end: impl AsyncFnOnce(&Site, &mut Browser)) -> String {
     let rest = async {
         while let Some(piece) = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await {
             if let Err(error) = piece {
-                return Box::<dyn std::error::Error>::from(error).to_string();
+                return error.to_string();
             }
         }
         String::new()
@@ -680,7 +680,7 @@ async fn who_is_done_takes_nothing_along_and_stays_signed_in_where_they_are() {
     let bench = Bench::new();
     bench.share("real", "REPORT", Some("ABCDEFGH")).await;
     let portal = bench.portal().await;
-    let (mut alice, _) = super::bench::alice(&portal).await;
+    let (mut alice, _) = alice(&portal).await;
     alice.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
     let done = alice.post(&portal, "/s/real/close", &[]).await;
     assert_eq!(done.header("clear-site-data"), "\"cache\", \"storage\"");
