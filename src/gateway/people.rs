@@ -103,7 +103,7 @@ async fn with_users<T>(
 }
 
 async fn everybody(users: &Users, tenant: &TenantId) -> Result<Vec<(String, Person)>, PeopleError> {
-    users.everybody(tenant).await.map_err(|error| unreadable(tenant, &error))
+    users.everybody(tenant).await.map(|all| all.people).map_err(|error| unreadable(tenant, &error))
 }
 
 fn find(people: Vec<(String, Person)>, tenant: &TenantId, who: &str) -> Result<(String, Person), PeopleError> {

@@ -28,6 +28,12 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
+    /// The chain as people without an account may see it.
+    pub(in crate::gateway) fn for_recipients(self, hides_evidence: bool) -> Self {
+        let chain = self.without_credentials();
+        if hides_evidence { chain.without_evidence() } else { chain }
+    }
+
     /// The chain without proofs of its steps, and without the places in the scanned program they go through.
     pub(in crate::gateway) fn without_evidence(mut self) -> Self {
         for step in &mut self.steps {

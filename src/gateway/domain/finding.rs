@@ -166,6 +166,12 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    /// The finding as people without an account may see it.
+    pub(in crate::gateway) fn for_recipients(self, hides_evidence: bool) -> Self {
+        let finding = self.without_credentials();
+        if hides_evidence { finding.without_evidence() } else { finding }
+    }
+
     /// The finding without anything that proves it or shows the scanned program from inside, the way of the data through it as
     /// well: what it is, in which component, and what to do stay.
     pub(in crate::gateway) fn without_evidence(mut self) -> Self {

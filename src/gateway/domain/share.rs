@@ -104,6 +104,12 @@ impl PublicShare {
         self
     }
 
+    /// The share as people without an account may see it.
+    pub(in crate::gateway) fn for_recipients(self, hides_evidence: bool) -> Self {
+        let share = self.bounded().without_credentials();
+        if hides_evidence { share.without_evidence() } else { share }
+    }
+
     /// The share without anything that proves its findings.
     pub(in crate::gateway) fn without_evidence(mut self) -> Self {
         self.chains = self.chains.into_iter().map(Chain::without_evidence).collect();

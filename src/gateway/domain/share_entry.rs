@@ -147,6 +147,17 @@ pub(in crate::gateway) enum State {
     Ended,
 }
 
+impl State {
+    /// Why a share in this state cannot be changed any more, for whoever wants to.
+    pub(in crate::gateway) const fn why_final(self) -> Option<&'static str> {
+        match self {
+            Self::Open | Self::CodeDead => None,
+            Self::UsedUp => Some("All views of this share are spent. Make a new share instead."),
+            Self::Expired | Self::Ended => Some("This share is over. Make a new one instead."),
+        }
+    }
+}
+
 impl Entry {
     /// A new share of everything, without a code, an end, a limit of views, or words for recipients; whoever makes it says what is
     /// otherwise.

@@ -35,22 +35,19 @@ impl Ledger {
         tasks: &[TaskId],
         by: &Hostile,
     ) -> Result<Vec<Mark>, LedgerError> {
-        let mut ended = Vec::new();
+        let (now, mut ended) = (self.clock.now(), Vec::new());
+        let end = |entry: &mut Entry| -> Result<bool, LedgerError> {
+            let is_news = entry.end(now, by);
+            entry.project = Hostile::default();
+            entry.dropped = 0;
+            // It went with its task there.
+            entry.untold = false;
+            Ok(is_news)
+        };
         for (mark, entry) in self.all(tenant).await? {
-            if !tasks.contains(&entry.task) {
-                continue;
+            if tasks.contains(&entry.task) && matches!(self.change(tenant, &mark, end).await?, Some((true, _))) {
+                ended.push(mark);
             }
-            if matches!(self.end(tenant, &mark, by).await?, Some((true, _))) {
-                ended.push(mark.clone());
-            }
-            let forget = |entry: &mut Entry| -> Result<(), LedgerError> {
-                entry.project = Hostile::default();
-                entry.dropped = 0;
-                // It went with its task there.
-                entry.untold = false;
-                Ok(())
-            };
-            self.change(tenant, &mark, forget).await?;
         }
         Ok(ended)
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
+use super::lists;
 use super::share_policy::SharePolicies;
 use super::shares::{Ended as How, Endings, Standing};
 use crate::gateway::audit::Audit;
@@ -116,10 +117,8 @@ impl AllShares {
             known.untold += u64::from(share.entry.untold);
         }
         let breaching = all.iter().filter(|share| !share.breaches.is_empty()).count() as u64;
-        let fitting: Vec<Listed> = all.into_iter().filter(|share| filter.has(share)).collect();
-        let total = fitting.len() as u64;
-        let start = usize::try_from(page.saturating_sub(1)).unwrap_or(usize::MAX).saturating_mul(PAGE_SIZE as usize);
-        let mut shares: Vec<Listed> = fitting.into_iter().skip(start).take(PAGE_SIZE as usize).collect();
+        let fitting = all.into_iter().filter(|share| filter.has(share)).collect();
+        let lists::Listed { items: mut shares, total, .. } = lists::slice(fitting, true, page.saturating_sub(1), PAGE_SIZE);
         for share in shares.iter_mut().filter(|share| share.state == State::Open) {
             share.standing = self.standing(tenant, share).await?;
         }

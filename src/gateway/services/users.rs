@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Actor;
 use super::error::Error;
+use super::lists;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::api_key::ApiKey;
 use crate::gateway::domain::audit::{Deed, Event};
@@ -13,8 +14,8 @@ use crate::gateway::domain::principal::Principal;
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::policies::Policies;
-use crate::gateway::roster::Roster;
 pub(in crate::gateway) use crate::gateway::roster::{Disabled, Person};
+use crate::gateway::roster::{Everybody, Roster};
 use crate::gateway::session::{By, ListedSession, Sessions};
 use crate::gateway::vault::IssuedKeys;
 use crate::platform::clock::Timestamp;
@@ -143,22 +144,18 @@ impl Users {
         page: u32,
     ) -> Result<Found, Error> {
         let tenant = &actor.principal.tenant;
-        let all = self.roster.everybody(tenant, MOST).await?;
+        let Everybody { mut people, complete } = self.everybody(tenant).await?;
         let wanted = wanted.trim().to_lowercase();
         let fits = |text: &Hostile| text.raw().to_lowercase().contains(&wanted);
-        let fitting =
-            all.people.into_iter().filter(|(_, person)| which.has(person) && (fits(&person.name) || fits(&person.email)));
-        let mut people: Vec<(String, Person)> = fitting.collect();
-        people.sort_by_cached_key(|(user, person)| (person.name.raw().to_lowercase(), user.clone()));
-        let total = people.len() as u64;
-        let start = usize::try_from(page.saturating_sub(1)).unwrap_or(usize::MAX).saturating_mul(PAGE_SIZE as usize);
+        people.retain(|(_, person)| which.has(person) && (fits(&person.name) || fits(&person.email)));
+        let lists::Listed { items, total, complete } = lists::slice(people, complete, page.saturating_sub(1), PAGE_SIZE);
         let mut listed = Vec::new();
-        for (user, person) in people.into_iter().skip(start).take(PAGE_SIZE as usize) {
+        for (user, person) in items {
             let sessions = self.sessions.list(tenant, &user).await?;
             let role = sessions.last().map_or(person.role, |session| session.role);
             listed.push(Listed { user, person: Person { role, ..person }, sessions: sessions.len() });
         }
-        Ok(Found { people: listed, total, complete: all.complete })
+        Ok(Found { people: listed, total, complete })
     }
 
     /// Somebody of the administrator's tenant.
@@ -265,10 +262,10 @@ impl Users {
     }
 
     /// Everybody of a tenant, by name, at most [`MOST`].
-    pub(in crate::gateway) async fn everybody(&self, tenant: &TenantId) -> Result<Vec<(String, Person)>, Error> {
-        let mut people = self.roster.everybody(tenant, MOST).await?.people;
-        people.sort_by_cached_key(|(user, person)| (person.name.raw().to_lowercase(), user.clone()));
-        Ok(people)
+    pub(in crate::gateway) async fn everybody(&self, tenant: &TenantId) -> Result<Everybody, Error> {
+        let mut all = self.roster.everybody(tenant, MOST).await?;
+        all.people.sort_by_cached_key(|(user, person)| (person.name.raw().to_lowercase(), user.clone()));
+        Ok(all)
     }
 
     /// Whether somebody is in the list of people.

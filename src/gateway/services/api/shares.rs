@@ -13,7 +13,7 @@ use crate::contract::shares::{CreateShare, DeleteShares, UpdateShare};
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::extraction_code::{Code, readings};
-use crate::gateway::domain::share_entry::{CodeCheck, Entry, Maker, Mark, State};
+use crate::gateway::domain::share_entry::{CodeCheck, Entry, Maker, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::ledger::Ledger;
@@ -153,7 +153,7 @@ impl OwnShares {
                 return Err(Error::Invalid("The views of this share are counted, so it needs an extractionCode.".to_owned()));
             }
         }
-        if let Some(words) = entry.and_then(|entry| over(entry.state(now))) {
+        if let Some(words) = entry.and_then(|entry| entry.state(now).why_final()) {
             return Err(Error::Invalid(words.to_owned()));
         }
         Ok(Some(What::Changed { mark, ends, code: wanted }))
@@ -180,7 +180,7 @@ impl OwnShares {
                 let now = self.clock.now();
                 let noted = |entry: &mut Entry| -> Result<(), Error> {
                     // One that came to its end meanwhile stays so.
-                    if over(entry.state(now)).is_none() {
+                    if entry.state(now).why_final().is_none() {
                         change(entry, *ends, code);
                     }
                     Ok(())
@@ -247,15 +247,6 @@ fn unguessable(id: &ShareId) -> Result<(), Error> {
     }
     let words = "Without an extractionCode the shareId is all that opens the share. Ask generateShareId for one.";
     Err(Error::Invalid(words.to_owned()))
-}
-
-/// Why a share cannot be changed any more.
-const fn over(state: State) -> Option<&'static str> {
-    match state {
-        State::Open | State::CodeDead => None,
-        State::UsedUp => Some("All views of this share are spent. Make a new share instead."),
-        State::Expired | State::Ended => Some("This share is over. Make a new one instead."),
-    }
 }
 
 fn needs_code(policy: &SharePolicy) -> Result<(), Error> {

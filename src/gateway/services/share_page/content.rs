@@ -11,18 +11,8 @@ use crate::platform::secret::Secret;
 
 impl SharePages {
     pub(in crate::gateway) async fn content(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
-        let (place, code) = (&visit.place, visit.code.as_ref());
-        let ask =
-            |service: ScanningService, call: Call| async move { service.public_share(&call, &place.spot.share, code).await };
-        let opened = self
-            .credentials
-            .with_public(&place.tenant, (&place.request_id, named(code, ("getSharedContent", "extractSharedContent"))), ask)
-            .await?;
-        let hides = visit.hides_evidence;
-        Ok(Content::of(opened).map(|share| {
-            let share = share.bounded().without_credentials();
-            if hides { share.without_evidence() } else { share }
-        }))
+        let opened = self.public_share(&visit.place, visit.code.as_ref()).await?;
+        Ok(Content::of(opened).map(|share| share.for_recipients(visit.hides_evidence)))
     }
 
     pub(in crate::gateway) async fn finding(&self, visit: &Visit, vul: &VulId) -> Result<Content<Finding>, Error> {
@@ -30,7 +20,6 @@ impl SharePages {
         let ask = |service: ScanningService, call: Call| async move {
             service.public_finding(&call, &place.spot.share, vul, code).await
         };
-        let hides = visit.hides_evidence;
         match self
             .credentials
             .with_public(&place.tenant, (&place.request_id, named(code, ("getSharedResult", "extractSharedResult"))), ask)
@@ -41,10 +30,7 @@ impl SharePages {
                 Content::Here(_) => Err(Error::NotFound),
                 Content::Over => Ok(Content::Over),
             },
-            other => Ok(Content::of(other).map(|finding| {
-                let finding = finding.without_credentials();
-                if hides { finding.without_evidence() } else { finding }
-            })),
+            other => Ok(Content::of(other).map(|finding| finding.for_recipients(visit.hides_evidence))),
         }
     }
 
@@ -83,8 +69,7 @@ impl SharePages {
         };
         match self.credentials.with_public(&place.tenant, (&place.request_id, "extractSharedExploitChain"), ask).await? {
             Opened::Open(chain) => {
-                let chain = chain.without_credentials();
-                let chain = if visit.hides_evidence { chain.without_evidence() } else { chain };
+                let chain = chain.for_recipients(visit.hides_evidence);
                 let ids: Vec<&VulId> = chain.leads_to().collect();
                 let findings = share.findings.into_iter().filter(|row| ids.contains(&&row.id)).collect();
                 Ok(Content::Here((chain, findings)))
@@ -97,6 +82,6 @@ impl SharePages {
 }
 
 /// What an operation is called in the route table, without and with a code.
-const fn named(code: Option<&Secret>, (without, with): (&'static str, &'static str)) -> &'static str {
+pub(super) const fn named(code: Option<&Secret>, (without, with): (&'static str, &'static str)) -> &'static str {
     if code.is_some() { with } else { without }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::content::named;
 use super::{Entrance, Place, SharePages};
 use crate::gateway::domain::extraction_code::readings;
 use crate::gateway::domain::share::{Opened, PublicShare};
@@ -118,10 +119,10 @@ impl SharePages {
         Ok(asked)
     }
 
-    async fn public_share(&self, place: &Place, code: Option<&Secret>) -> Result<Opened<PublicShare>, Error> {
+    pub(super) async fn public_share(&self, place: &Place, code: Option<&Secret>) -> Result<Opened<PublicShare>, Error> {
         let ask =
             |service: ScanningService, call: Call| async move { service.public_share(&call, &place.spot.share, code).await };
-        let operation = if code.is_some() { "extractSharedContent" } else { "getSharedContent" };
+        let operation = named(code, ("getSharedContent", "extractSharedContent"));
         self.credentials.with_public(&place.tenant, (&place.request_id, operation), ask).await
     }
 

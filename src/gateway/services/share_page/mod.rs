@@ -10,6 +10,8 @@ mod programs;
 mod report;
 mod watermark;
 
+use std::time::Duration;
+
 use self::log::Log;
 use self::pdf::Marking;
 pub(in crate::gateway) use self::pdf::{MarkSettings, Unmarked};
@@ -40,7 +42,7 @@ pub(in crate::gateway) struct SharePages {
     log: Log,
     clock: Clock,
     /// How long a right code waits for its turn at the service.
-    turn: std::time::Duration,
+    turn: Duration,
 }
 
 /// A share as somebody stands before it.
@@ -64,7 +66,7 @@ impl Place {
 #[derive(Debug)]
 pub(in crate::gateway) enum Entrance {
     /// The browser's part of the grant, and how long that is good.
-    Granted(Secret, std::time::Duration),
+    Granted(Secret, Duration),
     /// What was typed can be no code: nobody looked at anything.
     NoCode,
     /// Unknown, over, or the code is wrong: one answer for all.
@@ -105,7 +107,7 @@ impl SharePages {
         (ledger, policies): (Ledger, SharePolicies),
         marking: MarkSettings,
         audit: Audit,
-        (turn, (clock, shutdown)): (std::time::Duration, (Clock, Shutdown)),
+        (turn, (clock, shutdown)): (Duration, (Clock, Shutdown)),
     ) -> Self {
         let marking = Marking::new(marking);
         let log = Log { ledger: ledger.clone(), audit, clock: clock.clone(), shutdown };

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::doors::candidate;
 use super::{Place, SharePages};
+use crate::gateway::domain::share_breach::is_closed;
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::{Admission, Try, View};
@@ -55,8 +56,8 @@ impl SharePages {
     /// Views that are counted, hidden evidence and the policy are known here only, so such a share opens at its door alone.
     fn opens_to_programs(&self, entry: &Entry, policy: &SharePolicy) -> bool {
         let evidence = policy.evidence && !entry.hides_evidence;
-        let coded = entry.needs_code || policy.without_code;
-        evidence && coded && entry.most_views.is_none() && entry.state(self.clock.now()) == State::Open
+        let closed = is_closed(entry, policy) || entry.state(self.clock.now()) != State::Open;
+        evidence && !closed && entry.most_views.is_none()
     }
 
     async fn pass_with(

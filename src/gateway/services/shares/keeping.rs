@@ -8,7 +8,7 @@ use super::{Days, Seen, Shares, WantedCode, as_typed, code, days, end_of};
 use crate::contract::ids::ShareId;
 use crate::contract::shares::UpdateShare;
 use crate::gateway::domain::route_table::Subject;
-use crate::gateway::domain::share_entry::{Access, Entry, Mark, State};
+use crate::gateway::domain::share_entry::{Access, Entry, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::Ledger;
 use crate::gateway::services::Actor;
@@ -170,10 +170,9 @@ impl Shares {
     /// The share, if it is this person's and can still be changed.
     async fn changeable(&self, actor: &Actor, mark: &Mark) -> Result<Entry, Error> {
         let entry = self.own(actor, mark).await?;
-        match entry.state(self.clock.now()) {
-            State::Open | State::CodeDead => Ok(entry),
-            State::UsedUp => Err(Error::Conflict("All views of this share are spent. Make a new share instead.".to_owned())),
-            State::Expired | State::Ended => Err(Error::Conflict("This share is over. Make a new one instead.".to_owned())),
+        match entry.state(self.clock.now()).why_final() {
+            None => Ok(entry),
+            Some(words) => Err(Error::Conflict(words.to_owned())),
         }
     }
 

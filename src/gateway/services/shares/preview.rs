@@ -86,8 +86,7 @@ impl Shares {
             chains: self.chains(actor, &chosen.task).await?,
             raw: serde_json::Value::Null,
         };
-        let share = share.bounded().without_credentials();
-        Ok(if chosen.hides_evidence { share.without_evidence() } else { share })
+        Ok(share.for_recipients(chosen.hides_evidence))
     }
 
     /// One finding of it, and the chains of it that lead there.
@@ -106,9 +105,7 @@ impl Shares {
         });
         let (finding, mut chains) = futures_util::future::try_join(ask, self.chains(actor, &chosen.task)).await?;
         chains.retain(|chain| chain.leads_to().any(|id| id == vul));
-        let finding = finding.without_credentials();
-        let finding = if chosen.hides_evidence { finding.without_evidence() } else { finding };
-        Ok((finding, chains))
+        Ok((finding.for_recipients(chosen.hides_evidence), chains))
     }
 
     /// One chain of it.
