@@ -43,6 +43,14 @@ impl Shutdown {
         let _ = seen.wait_for(|begun| *begun).await;
     }
 
+    /// Waits that long, or until the end begins. False when it has begun.
+    pub async fn pause(&self, time: Duration) -> bool {
+        tokio::select! {
+            () = tokio::time::sleep(time) => true,
+            () = self.begun() => false,
+        }
+    }
+
     /// Starts a background task. It should end soon after [`Shutdown::begun`]; it is aborted when the drain time is over.
     /// Call it where a tokio runtime is running.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {

@@ -114,9 +114,8 @@ impl Audit {
         let (chain, end) = (Arc::clone(&self.chain), shutdown.clone());
         shutdown.spawn(async move {
             loop {
-                tokio::select! {
-                    () = tokio::time::sleep(AGAIN) => {}
-                    () = end.begun() => return,
+                if !end.pause(AGAIN).await {
+                    return;
                 }
                 if begin(&chain, &tenants).await.is_ok() {
                     return;

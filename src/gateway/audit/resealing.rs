@@ -29,9 +29,8 @@ impl Resealing {
     pub(super) async fn run(self, end: Shutdown) {
         let mut progress = None;
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(self.every) => {}
-                () = end.begun() => return,
+            if !end.pause(self.every).await {
+                return;
             }
             let sealing = self.chain.ring.sealing().to_owned();
             progress = match progress {

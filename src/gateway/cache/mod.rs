@@ -98,11 +98,8 @@ impl<E: StaleOk> Cache<E> {
         }));
         let (tidied, end) = (cache.clone(), shutdown.clone());
         shutdown.spawn(async move {
-            loop {
-                tokio::select! {
-                    () = tokio::time::sleep(TIDY) => tidied.measure().await,
-                    () = end.begun() => return,
-                }
+            while end.pause(TIDY).await {
+                tidied.measure().await;
             }
         });
         Ok(cache)

@@ -167,11 +167,11 @@ impl Masking<'_> {
     fn end_of(&self, at: usize, rest: &str) -> usize {
         let line = self.line(at).unwrap_or_default();
         let opened = line.get(..line.len() - rest.len()).is_some_and(|kept| kept.ends_with(['(', '[', '{']));
-        let mut depth = i64::from(opened) + depth_of(rest);
+        let mut depth = i64::from(opened) + open_at_end(rest).0;
         let mut end = at + 1;
         while depth > 0 && end < at + LONGEST {
             let Some(next) = self.line(end) else { break };
-            depth += depth_of(next);
+            depth += open_at_end(next).0;
             end += 1;
         }
         end = end.max(self.end_of_quote(at, rest)).max(self.end_of_element(at, line, rest)).max(self.end_of_pair(at, line));
@@ -183,7 +183,7 @@ impl Masking<'_> {
                 break;
             }
             // Where the value begins on a line of its own, its brackets are followed from there.
-            if joined && depth_of(next) > 0 {
+            if joined && open_at_end(next).0 > 0 {
                 return self.end_of(end, next).max(end + 1);
             }
             before = next;
@@ -194,7 +194,7 @@ impl Masking<'_> {
 
     /// A quote that is open at the end of the line is closed further down, if anywhere.
     fn end_of_quote(&self, at: usize, rest: &str) -> usize {
-        let Some(quote) = open_quote(rest) else { return at + 1 };
+        let Some(quote) = open_at_end(rest).1 else { return at + 1 };
         let below = self.lines.iter().skip(at + 1).take(LONGEST);
         below.zip(at + 2..).find(|(line, _)| line.contains(quote)).map_or(at + 1, |(_, end)| end)
     }
@@ -218,8 +218,8 @@ impl Masking<'_> {
     }
 }
 
-/// Brackets that `text` opens, less those it closes, outside of quotes.
-fn depth_of(text: &str) -> i64 {
+/// Brackets that `text` opens outside of quotes, less those it closes, and the quote that is open at its end.
+fn open_at_end(text: &str) -> (i64, Option<char>) {
     let (mut depth, mut quote, mut escaped) = (0, None, false);
     for c in text.chars() {
         match (quote, c) {
@@ -232,22 +232,7 @@ fn depth_of(text: &str) -> i64 {
             _ => {}
         }
     }
-    depth
-}
-
-/// The quote that is open at the end of `text`.
-fn open_quote(text: &str) -> Option<char> {
-    let (mut quote, mut escaped) = (None, false);
-    for c in text.chars() {
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (_, '\\') => escaped = true,
-            (Some(open), c) if c == open => quote = None,
-            (None, '"' | '\'' | '`') => quote = Some(c),
-            _ => {}
-        }
-    }
-    quote
+    (depth, quote)
 }
 
 /// Whether `next` goes on with the value that ends in `before`.

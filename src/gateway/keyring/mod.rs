@@ -63,11 +63,8 @@ impl Keyring {
         }
         let end = shutdown.clone();
         shutdown.spawn(async move {
-            loop {
-                tokio::select! {
-                    () = tokio::time::sleep(self.every) => self.turn().await,
-                    () = end.begun() => break,
-                }
+            while end.pause(self.every).await {
+                self.turn().await;
             }
             self.leave().await;
         });

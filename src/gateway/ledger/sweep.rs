@@ -19,9 +19,8 @@ impl Ledger {
                         tracing::warn!(%tenant, %error, "shares that are over could not be looked for");
                     }
                 }
-                tokio::select! {
-                    () = tokio::time::sleep(every) => {}
-                    () = end.begun() => return,
+                if !end.pause(every).await {
+                    return;
                 }
             }
         });

@@ -40,11 +40,8 @@ impl MetricsPage {
         gauge!("process_start_time_seconds").set(now.since(Timestamp(0)).as_secs_f64());
         let (kept, end) = (handle.clone(), shutdown.clone());
         shutdown.spawn(async move {
-            loop {
-                tokio::select! {
-                    () = tokio::time::sleep(UPKEEP) => kept.run_upkeep(),
-                    () = end.begun() => return,
-                }
+            while end.pause(UPKEEP).await {
+                kept.run_upkeep();
             }
         });
         Ok(Self(handle))

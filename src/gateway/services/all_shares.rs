@@ -183,13 +183,9 @@ impl AllShares {
         Ok(listed.collect())
     }
 
-    /// How an open share stands.
     async fn standing(&self, tenant: &TenantId, share: &Listed) -> Result<Standing, Error> {
-        if share.breaches.contains(&Breach::NoCode) {
-            return Ok(Standing::ByPolicy);
-        }
-        let locks = self.ledger.guard().locks(tenant, &share.mark, share.entry.codes).await?;
-        Ok(locks.locked_for.map_or(Standing::Is(share.state), Standing::Locked))
+        let (policy, now) = (self.policies.of(tenant).await?, self.clock.now());
+        Ok(Standing::of(&self.ledger, tenant, (&share.mark, &share.entry), (&policy, now)).await?.0)
     }
 }
 

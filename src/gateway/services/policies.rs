@@ -107,9 +107,8 @@ impl TenantPolicies {
                     Ok(false) => return,
                     Err(error) => tracing::warn!(%tenant, version, %error, "whether a policy was saved is not known yet"),
                 }
-                tokio::select! {
-                    () = tokio::time::sleep(AGAIN) => {}
-                    () = end.begun() => return,
+                if !end.pause(AGAIN).await {
+                    return;
                 }
             }
         });

@@ -337,9 +337,8 @@ impl ShutOut {
         shutdown.spawn(async move {
             while let Err(error) = self.once_more().await {
                 tracing::warn!(tenant = %self.who.tenant, %error, "the sessions of somebody who is disabled have not all ended yet");
-                tokio::select! {
-                    () = tokio::time::sleep(AGAIN) => {}
-                    () = end.begun() => return,
+                if !end.pause(AGAIN).await {
+                    return;
                 }
             }
         });

@@ -15,10 +15,7 @@ pub(super) fn write_behind(book: impl Behind, every: Duration, shutdown: &Shutdo
     let end = shutdown.clone();
     shutdown.spawn(async move {
         loop {
-            let goes_on = tokio::select! {
-                () = tokio::time::sleep(every) => true,
-                () = end.begun() => false,
-            };
+            let goes_on = end.pause(every).await;
             book.flush().await;
             if !goes_on {
                 return;

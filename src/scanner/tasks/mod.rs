@@ -155,9 +155,8 @@ async fn stop_at_the_end(tasks: Tasks, shutdown: Shutdown) {
 /// Picks up imported advisories.
 async fn keep_fresh(advisories: Arc<AdvisoryDatabase>, shutdown: Shutdown) {
     loop {
-        tokio::select! {
-            () = shutdown.begun() => return,
-            () = tokio::time::sleep(REFRESH_EVERY) => {}
+        if !shutdown.pause(REFRESH_EVERY).await {
+            return;
         }
         let database = Arc::clone(&advisories);
         match tokio::task::spawn_blocking(move || database.refresh()).await {

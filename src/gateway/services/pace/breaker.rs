@@ -67,9 +67,8 @@ impl Breakers {
     pub(in crate::gateway) async fn watch(self, shutdown: Shutdown) {
         loop {
             self.0.values().for_each(|circuit| circuit.measure(&circuit.state()));
-            tokio::select! {
-                () = tokio::time::sleep(PACE) => {}
-                () = shutdown.begun() => return,
+            if !shutdown.pause(PACE).await {
+                return;
             }
         }
     }

@@ -14,10 +14,13 @@ use crate::gateway::domain::share::ShareRow;
 use crate::gateway::domain::share_breach::is_closed;
 use crate::gateway::domain::share_entry::{Entry, Mark, State};
 use crate::gateway::domain::share_filter::{ShareFilter, Shown};
-use crate::gateway::ledger::Locks;
+use crate::gateway::domain::share_policy::SharePolicy;
+use crate::gateway::domain::tenant::TenantId;
+use crate::gateway::ledger::{Ledger, Locks};
 use crate::gateway::services::Actor;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::lists::{self, Listed};
+use crate::platform::clock::Timestamp;
 
 /// Rows on a page of the list.
 pub(in crate::gateway) const PAGE_SIZE: u32 = 20;
@@ -46,6 +49,25 @@ pub(in crate::gateway) enum Standing {
     Locked(Duration),
     /// Open, but the company's policy keeps its door closed.
     ByPolicy,
+}
+
+impl Standing {
+    /// How a share stands, and how many wrong codes were tried in the life of its present code.
+    pub(in crate::gateway::services) async fn of(
+        ledger: &Ledger,
+        tenant: &TenantId,
+        (mark, entry): (&Mark, &Entry),
+        (policy, now): (&SharePolicy, Timestamp),
+    ) -> Result<(Self, u64), Error> {
+        let state = entry.state(now);
+        let locks = if entry.needs_code { ledger.guard().locks(tenant, mark, entry.codes).await? } else { Locks::default() };
+        let standing = match (state, locks.locked_for) {
+            (State::Open, Some(wait)) => Self::Locked(wait),
+            (State::Open, None) if is_closed(entry, policy) => Self::ByPolicy,
+            _ => Self::Is(state),
+        };
+        Ok((standing, locks.wrong))
+    }
 }
 
 /// One page of the list.
@@ -81,19 +103,9 @@ impl Shares {
     }
 
     pub(super) async fn look_at(&self, actor: &Actor, mark: Mark, entry: Entry) -> Result<Seen, Error> {
-        let state = entry.state(self.clock.now());
-        let (mut standing, mut wrong) = (Standing::Is(state), 0);
         let tenant = &actor.principal.tenant;
-        if state == State::Open && is_closed(&entry, &self.policies.of(tenant).await?) {
-            standing = Standing::ByPolicy;
-        }
-        if entry.needs_code {
-            let Locks { locked_for, wrong: counted } = self.ledger.guard().locks(tenant, &mark, entry.codes).await?;
-            wrong = counted;
-            if let (State::Open, Some(wait)) = (state, locked_for) {
-                standing = Standing::Locked(wait);
-            }
-        }
+        let (policy, now) = (self.policies.of(tenant).await?, self.clock.now());
+        let (standing, wrong) = Standing::of(&self.ledger, tenant, (&mark, &entry), (&policy, now)).await?;
         let is_own = is_own(actor, &entry);
         Ok(Seen { mark, entry, standing, wrong, is_own, is_kept: is_own || actor.principal.is_administrator() })
     }
