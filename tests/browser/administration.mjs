@@ -5,7 +5,7 @@ import { startDemo } from './demo.mjs';
 import { launch, Watch } from './chromium.mjs';
 import { look } from './look.mjs';
 import { serve } from './own-shares-service.mjs';
-import { signIn } from './signin.mjs';
+import { signedIn } from './signin.mjs';
 
 const [binary] = process.argv.slice(2);
 if (!binary) throw new Error('usage: node administration.mjs BINARY');
@@ -33,19 +33,12 @@ const demo = await startDemo(binary, {
   [`${operator}SUBJECT`]: 'alice',
 }, port);
 const { portal, sheet } = demo;
-const user = (name) => sheet.users.find((one) => one.name === name);
 const watch = new Watch([portal, sheet.idp].map((url) => new URL(url).origin));
 const browser = await launch();
 const folder = 'administration';
 
 /** A page in a browser of its own, signed in. */
-async function at(name, options = {}) {
-  const context = await watch.follow(await browser.newContext(options));
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  await signIn(page, portal, user(name));
-  return page;
-}
+const at = (name, options = {}) => signedIn(demo, name, { browser, watch, ...options });
 
 /** Makes a share of one finding; `code` is what the form is told. */
 async function share(page, finding, code) {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { startDemo } from './demo.mjs';
 import { launch, Watch } from './chromium.mjs';
 import { look } from './look.mjs';
-import { signIn } from './signin.mjs';
+import { signedIn } from './signin.mjs';
 
 const [binary] = process.argv.slice(2);
 if (!binary) throw new Error('usage: node control.mjs BINARY');
@@ -17,13 +17,7 @@ const demos = [await startDemo(binary), await startDemo(binary, { CARDEA__GATEWA
 const watch = new Watch(demos.flatMap(({ portal, sheet }) => [portal, sheet.idp]).map((url) => new URL(url).origin));
 
 /** A page in a browser of its own, signed in. */
-async function at({ portal, sheet }, name, options = {}) {
-  const context = await watch.follow(await browser.newContext(options));
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  await signIn(page, portal, sheet.users.find((one) => one.name === name));
-  return page;
-}
+const at = (demo, name, options = {}) => signedIn(demo, name, { browser, watch, ...options });
 
 /** What a program with this key is answered. */
 async function ask(portal, key) {

@@ -3,7 +3,7 @@
 import { startDemo } from './demo.mjs';
 import { launch, Watch } from './chromium.mjs';
 import { look } from './look.mjs';
-import { signIn, signOut } from './signin.mjs';
+import { signedIn, signOut } from './signin.mjs';
 
 const [binary] = process.argv.slice(2);
 if (!binary) throw new Error('usage: node sessions.mjs BINARY');
@@ -16,13 +16,7 @@ const watch = new Watch([portal, sheet.idp].map((url) => new URL(url).origin));
 const browser = await launch();
 
 /** A page in a browser of its own, signed in. */
-async function at(name, options = {}) {
-  const context = await watch.follow(await browser.newContext(options));
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  await signIn(page, portal, user(name));
-  return page;
-}
+const at = (name, options = {}) => signedIn(demo, name, { browser, watch, ...options });
 
 const row = (page, words) => page.getByRole('row').filter({ hasText: words });
 

@@ -22,6 +22,15 @@ export async function signIn(page, portal, user, { watch, looks = false } = {}) 
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
+/** A page in a browser of its own, signed in at a demo as the person of that name. */
+export async function signedIn({ portal, sheet }, name, { browser, watch, ...options }) {
+  const context = await watch.follow(await browser.newContext(options));
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await signIn(page, portal, sheet.users.find((one) => one.name === name));
+  return page;
+}
+
 /** Somebody of another company is refused at sign-in, on a page that says so. */
 export async function refused(page, portal, user, watch) {
   watch.expect(403);
