@@ -53,14 +53,13 @@ pub(in crate::gateway) async fn show(
     page.show(&SharePage::new(&page, &share, String::new()))
 }
 
-/// The page once more with what is to be changed.
-async fn again(
-    page: &Page,
-    services: &Services,
-    (actor, mark): (&Actor, &Mark),
-    status: StatusCode,
-    words: String,
-) -> Result<HttpResponse, WebError> {
+/// The page once more with what is to be changed, where that is what went wrong.
+async fn again(page: &Page, services: &Services, (actor, mark): (&Actor, &Mark), error: Error) -> Result<HttpResponse, WebError> {
+    let (status, words) = match error {
+        Error::Invalid(words) => (StatusCode::UNPROCESSABLE_ENTITY, words),
+        Error::Conflict(words) => (StatusCode::CONFLICT, words),
+        other => return Err(other.into()),
+    };
     let share = services.shares.one(actor, mark).await?;
     page.show_as(status, &SharePage::new(page, &share, words))
 }
@@ -80,9 +79,7 @@ pub(in crate::gateway) async fn extend(
     let mark = marked(&mark)?;
     match services.shares.extend(&actor, &mark, &wanted.last_day).await {
         Ok(()) => Ok(page.go_with_news(&urls::share(&mark), Flash::ShareExtended)),
-        Err(Error::Invalid(words)) => again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await,
-        Err(Error::Conflict(words)) => again(&page, &services, (&actor, &mark), StatusCode::CONFLICT, words).await,
-        Err(error) => Err(error.into()),
+        Err(error) => again(&page, &services, (&actor, &mark), error).await,
     }
 }
 
@@ -108,9 +105,7 @@ pub(in crate::gateway) async fn new_code(
     match services.shares.new_code(&actor, &mark, &wanted, &form.once).await {
         Ok(Outcome::New(link)) => page.show(&Created::with_new_code(&page, &link)),
         Ok(Outcome::AlreadyMade) => page.show(&AlreadyMade::of_code(&page, urls::share(&mark))),
-        Err(Error::Invalid(words)) => again(&page, &services, (&actor, &mark), StatusCode::UNPROCESSABLE_ENTITY, words).await,
-        Err(Error::Conflict(words)) => again(&page, &services, (&actor, &mark), StatusCode::CONFLICT, words).await,
-        Err(error) => Err(error.into()),
+        Err(error) => again(&page, &services, (&actor, &mark), error).await,
     }
 }
 
