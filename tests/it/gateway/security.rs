@@ -55,6 +55,28 @@ async fn every_answer_carries_the_security_headers() {
 }
 
 #[tokio::test]
+async fn pages_answer_to_head_as_to_get_without_a_body() {
+    let demo = Demo::start();
+    let mut alice = Browser::new();
+    alice.sign_in(&demo.portal, "alice").await;
+    for path in
+        ["/", "/tasks", "/tasks/new", "/shares", "/admin", "/admin/users", "/admin/audit", "/admin/keys", "/account/sessions"]
+    {
+        let url = format!("{}{path}", demo.portal);
+        let page = alice.get(&url).await;
+        let head = alice.send(Method::HEAD, &url, &Manners::default(), |request| request).await;
+        assert_eq!((page.status.as_u16(), head.status.as_u16()), (200, 200), "{path}");
+        assert_eq!(head.header("content-type"), page.header("content-type"), "{path}");
+        assert!(head.text().is_empty(), "{path}");
+    }
+    // What begins a sign-in or is noted as a download is no page.
+    for path in ["/auth/login", "/admin/audit.csv"] {
+        let head = alice.send(Method::HEAD, &format!("{}{path}", demo.portal), &Manners::default(), |request| request).await;
+        assert_eq!((head.status.as_u16(), head.header("allow")), (405, "GET"), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_change_needs_the_same_origin_and_the_token() {
     let demo = Demo::start();
     let mut alice = Browser::new();
