@@ -138,6 +138,6 @@ async fn refusals_are_counted_by_what_showed_them_and_written_down_up_to_a_limit
         let strangers = events.into_iter().filter(|event| event["deed"] == "cross_site" || event["deed"] == "left_out");
         strangers.map(|event: Value| event["detail"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(details("acme"), ["fetch_site", "fetch_site", "origin", "cross_site 6"], "three a minute for a tenant");
+    assert_eq!(details("acme"), ["fetch_site", "fetch_site", "origin", "cross_site 7"], "three a minute for a tenant");
     assert_eq!(details("globex"), ["fetch_site"], "another tenant has its own");
 }

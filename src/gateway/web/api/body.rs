@@ -21,7 +21,6 @@ use crate::gateway::services::api::{Cut, Sent, boundary, checked};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::uploads::too_large;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::middleware::csrf;
 
 /// Why a body that streams was cut, for the answer.
 #[derive(Clone, Default)]
@@ -58,11 +57,6 @@ pub(super) async fn read(
     match found.route.body {
         Body::Nothing => Ok((Sent::Whole(None), Reason::default())),
         Body::Json => {
-            // What a browser sends for another site without asking first is taken from no page. Others are judged by the service.
-            if bond.seen().is_some() && !csrf::is_json(request.headers()) {
-                csrf::count("media_type");
-                return Err(WebError::unsupported_media_type("This operation takes application/json.").into());
-            }
             let body = while_it_holds(bond, whole(payload, limits.json_bytes, idle)).await?;
             Ok((Sent::Whole(Some(body)), Reason::default()))
         }

@@ -9,7 +9,7 @@ use super::answer::Refusal;
 use super::bond::Bond;
 use super::{Begun, Worker};
 use crate::gateway::domain::api_key::KeyRefusal;
-use crate::gateway::domain::route_table::{OpenTo, Route, Verb};
+use crate::gateway::domain::route_table::{Body, OpenTo, Route, Verb};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::services::api::Caller;
 use crate::gateway::services::api_keys::ApiKeys;
@@ -57,7 +57,10 @@ pub(super) async fn recognise(
     };
     own_page(begun, route, headers, &seen)
         .inspect_err(|signal| worker.parts.guard.note(&site.tenant, (&begun.visit.network, &begun.request_id), signal))
-        .map_err(|_| WebError::forbidden(FOREIGN))?;
+        .map_err(|signal| match signal {
+            "media_type" => WebError::unsupported_media_type("This operation takes application/json."),
+            _ => WebError::forbidden(FOREIGN),
+        })?;
     if route.polls {
         seen.quiet();
     }
@@ -77,7 +80,11 @@ fn own_page(begun: &Begun, route: &Route, headers: &HeaderMap, seen: &Seen) -> R
         return Err(signal);
     }
     let token = headers.get("x-csrf-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if seen.user.csrf_matches(token) { Ok(()) } else { Err("token") }
+    if !seen.user.csrf_matches(token) {
+        return Err("token");
+    }
+    // What a browser sends for another site without asking first is taken from no page. Others are judged by the service.
+    if route.body == Body::Json && !csrf::is_json(headers) { Err("media_type") } else { Ok(()) }
 }
 
 async fn bearer(

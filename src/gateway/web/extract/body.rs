@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::web::Data;
-use actix_web::{FromRequest, HttpRequest};
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest};
 use futures_util::StreamExt as _;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::config::gateway::Limits;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::middleware::csrf::{count, is_json};
+use crate::gateway::web::middleware::csrf::{Foreign, is_json};
 
 /// A body that was not read yet.
 pub(in crate::gateway) struct JsonBody {
@@ -30,7 +30,7 @@ impl FromRequest for JsonBody {
             return ready(Err(WebError::internal("the limits are not known to the server")));
         };
         if !is_json(request.headers()) {
-            count("media_type");
+            request.extensions_mut().insert(Foreign("media_type"));
             return ready(Err(WebError::unsupported_media_type("Only JSON is taken here. Nothing was saved.")));
         }
         ready(Ok(Self { payload: payload.take(), idle: Duration::from_secs(limits.body_idle_seconds) }))

@@ -3,13 +3,13 @@
 use std::future::{Ready, ready};
 
 use actix_web::dev::Payload;
-use actix_web::{FromRequest, HttpRequest};
+use actix_web::{FromRequest, HttpMessage as _, HttpRequest};
 
 use crate::gateway::services::Actor;
 use crate::gateway::session::Portal;
 use crate::gateway::web::context::Context;
 use crate::gateway::web::error::WebError;
-use crate::gateway::web::middleware::csrf::count;
+use crate::gateway::web::middleware::csrf::Foreign;
 use crate::gateway::web::urls;
 
 /// Who acts. Without a session the browser is sent to sign in and comes back to the page it wanted.
@@ -69,6 +69,6 @@ pub(in crate::gateway::web) fn check(request: &HttpRequest, sent: &str) -> Resul
     if user.csrf_matches(sent) {
         return Ok(());
     }
-    count("token");
+    request.extensions_mut().insert(Foreign("token"));
     Err(WebError::forbidden("The form is older than your session. Load its page again and send it once more."))
 }

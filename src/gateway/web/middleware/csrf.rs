@@ -11,7 +11,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
-use actix_web::{Error, ResponseError as _};
+use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
@@ -39,8 +39,11 @@ impl Guard {
     }
 }
 
+/// Left at a request by what found later that no page of ours sent it: what shows that.
+pub(in crate::gateway) struct Foreign(pub(in crate::gateway) &'static str);
+
 /// Counts a change that was not made.
-pub(in crate::gateway) fn count(signal: &'static str) {
+fn count(signal: &'static str) {
     metrics::counter!("cardea_csrf_block_total", "signal" => signal).increment(1);
 }
 
@@ -61,7 +64,12 @@ pub(in crate::gateway) async fn csrf(
     let context = Context::of(request.request());
     let free = safe || urls::is_recipients(request.path()) && is_nameless(request.headers());
     let Some(signal) = foreign(&context.origin, request.headers()).filter(|_| !free) else {
-        return Ok(next.call(request).await?.map_into_boxed_body());
+        let answer = next.call(request).await?;
+        let signal = answer.request().extensions().get::<Foreign>().map(|Foreign(signal)| *signal);
+        if let Some(signal) = signal {
+            guard.refused(&context, signal);
+        }
+        return Ok(answer.map_into_boxed_body());
     };
     guard.refused(&context, signal);
     let words = "The change was started from another place than this portal, so it was not made.";
