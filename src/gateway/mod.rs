@@ -41,6 +41,7 @@ use crate::platform::shutdown::Shutdown;
 pub mod fuzzing {
     pub use super::cache::fuzzing::cache_key;
     pub use super::domain::fuzzing::{headers, path};
+    pub use super::pdf::fuzzing::pdf;
     pub use super::services::api::fuzzing::upload;
     pub use super::session::fuzzing::cookies;
 }

@@ -8,13 +8,14 @@ use cardea::{gateway, scanner};
 
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 9] = [
+const TARGETS: [Target; 10] = [
     ("cache_key", gateway::fuzzing::cache_key),
     ("class", scanner::fuzzing::class),
     ("cookies", gateway::fuzzing::cookies),
     ("headers", gateway::fuzzing::headers),
     ("lock_file", scanner::fuzzing::lock_file),
     ("path", gateway::fuzzing::path),
+    ("pdf", gateway::fuzzing::pdf),
     ("pom", scanner::fuzzing::pom),
     ("upload", gateway::fuzzing::upload),
     ("zip", scanner::fuzzing::zip),

@@ -6,6 +6,7 @@
 //! repaired: whatever was guessed, another reader could guess otherwise and show a page without the line.
 
 mod file;
+pub(in crate::gateway) mod fuzzing;
 mod lexer;
 mod pages;
 #[cfg(test)]
