@@ -48,7 +48,9 @@ const PATHS = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/usr/local/
 
 function build() {
   if (flags.binary) return path.resolve(flags.binary);
-  execFileSync("cargo", ["build", "--profile", "dist"], { cwd: top, stdio: "inherit" });
+  // As the Dockerfile does.
+  const env = { ...process.env, RUSTFLAGS: "-C link-arg=-Wl,-z,pack-relative-relocs" };
+  execFileSync("cargo", ["build", "--locked", "--profile", "dist"], { cwd: top, stdio: "inherit", env });
   const target = process.env.CARGO_TARGET_DIR ?? path.join(top, "target");
   return path.resolve(top, target, "dist/cardea");
 }
