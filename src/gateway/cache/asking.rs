@@ -48,9 +48,30 @@ impl<E: StaleOk> Cache<E> {
     pub(super) fn as_it_is(&self, kept: &Arc<Kept>) -> Option<Given> {
         let now = self.0.clock.now();
         if kept.is_fresh(now) {
-            return Some(hit(kept, now));
+            return Some(self.hit(kept, now));
         }
-        kept.rests(now).then(|| stale(kept, now))
+        kept.rests(now).then(|| self.stale(kept, now))
+    }
+
+    fn hit(&self, kept: &Arc<Kept>, now: Timestamp) -> Given {
+        self.tally().hit.increment(1);
+        (Arc::clone(kept), CacheStatus::Hit { ttl: kept.ttl(now) })
+    }
+
+    fn stale(&self, kept: &Arc<Kept>, now: Timestamp) -> Given {
+        self.tally().stale.increment(1);
+        (Arc::clone(kept), CacheStatus::Hit { ttl: kept.ttl(now).min(-1) })
+    }
+
+    fn coalesced(&self, kept: Arc<Kept>, status: CacheStatus) -> Given {
+        self.tally().coalesced.increment(1);
+        let status = match status {
+            CacheStatus::Asked { why, status, stored, ttl, .. } => {
+                CacheStatus::Asked { why, status, collapsed: true, stored, ttl }
+            }
+            hit @ CacheStatus::Hit { .. } => hit,
+        };
+        (kept, status)
     }
 
     pub(super) async fn ask_or_wait<A, F>(&self, slot: Slot, question: &Question, ask: A) -> Result<Given, E>
@@ -69,7 +90,7 @@ impl<E: StaleOk> Cache<E> {
                 return Ok(given);
             }
             let now = self.0.clock.now();
-            let meanwhile = old.as_ref().filter(|kept| kept.serves_meanwhile(now)).map(|kept| stale(kept, now));
+            let meanwhile = old.as_ref().filter(|kept| kept.serves_meanwhile(now)).map(|kept| self.stale(kept, now));
             match (seat, meanwhile) {
                 (Seat::Leader(flight), None) => return self.lead(flight, question, old, ask).await,
                 (Seat::Leader(flight), Some(given)) => {
@@ -82,7 +103,7 @@ impl<E: StaleOk> Cache<E> {
                 }
                 (Seat::Follower(_), Some(given)) => return Ok(given),
                 (Seat::Follower(other), None) => match other.landed().await {
-                    Some(Landing::Answer(kept, status)) => return Ok(coalesced(kept, status)),
+                    Some(Landing::Answer(kept, status)) => return Ok(self.coalesced(kept, status)),
                     Some(Landing::Failed(error)) => return Err(error),
                     Some(Landing::Alone) => return self.alone(Why::Miss, ask).await,
                     None => {}
@@ -97,8 +118,7 @@ impl<E: StaleOk> Cache<E> {
         A: FnOnce() -> F,
         F: Future<Output = Result<Fetched, E>>,
     {
-        let outcome = if why == Why::Bypass { "bypass" } else { "miss" };
-        metrics::counter!("cardea_cache_total", "outcome" => outcome).increment(1);
+        if why == Why::Bypass { &self.tally().bypass } else { &self.tally().miss }.increment(1);
         let asked_at = self.0.clock.now();
         let fetched = ask().await?;
         let status = CacheStatus::Asked { why, status: Some(fetched.status), collapsed: false, stored: false, ttl: None };
@@ -125,7 +145,7 @@ impl<E: StaleOk> Cache<E> {
         let old = match looked.found.map(Arc::new) {
             Some(kept) if kept.is_fresh(inner.clock.now()) => {
                 inner.memory.insert(flight.slot, Arc::clone(&kept)).await;
-                let (kept, status) = hit(&kept, inner.clock.now());
+                let (kept, status) = self.hit(&kept, inner.clock.now());
                 flight.land(Landing::Answer(Arc::clone(&kept), status));
                 return Ok((kept, status));
             }
@@ -137,7 +157,7 @@ impl<E: StaleOk> Cache<E> {
         match (ask().await, old) {
             (Err(error), Some(old)) if error.may_serve_stale() => Ok(self.make_do(flight, old, None).await),
             (Err(error), _) => {
-                metrics::counter!("cardea_cache_total", "outcome" => "miss").increment(1);
+                self.tally().miss.increment(1);
                 let is_shared = error.may_serve_stale();
                 flight.land(if is_shared { Landing::Failed(error.clone()) } else { Landing::Alone });
                 Err(error)
@@ -146,7 +166,7 @@ impl<E: StaleOk> Cache<E> {
                 Ok(self.make_do(flight, old, Some(fetched.status)).await)
             }
             (Ok(fetched), _) => {
-                metrics::counter!("cardea_cache_total", "outcome" => "miss").increment(1);
+                self.tally().miss.increment(1);
                 let is_over = if question.keep == Keep::Task { says_ended(&fetched) } else { had_ended };
                 let is_over = is_over && !question.is_brief;
                 let came = Came { fetched, asked_at, why, is_over, task, epoch: looked.epoch };
@@ -168,7 +188,7 @@ impl<E: StaleOk> Cache<E> {
 
     /// Gives an old answer out for want of another.
     async fn make_do(&self, flight: Leader<Landing<E>>, old: Arc<Kept>, status: Option<u16>) -> Given {
-        metrics::counter!("cardea_cache_total", "outcome" => "stale").increment(1);
+        self.tally().stale.increment(1);
         let now = self.0.clock.now();
         old.rest(now.after(self.0.rest));
         // It may have come from the store.
@@ -219,25 +239,6 @@ impl<E: StaleOk> Cache<E> {
         flight.land(if is_alone { Landing::Alone } else { Landing::Answer(Arc::clone(&passing), status) });
         (passing, status)
     }
-}
-
-fn hit(kept: &Arc<Kept>, now: Timestamp) -> Given {
-    metrics::counter!("cardea_cache_total", "outcome" => "hit").increment(1);
-    (Arc::clone(kept), CacheStatus::Hit { ttl: kept.ttl(now) })
-}
-
-fn stale(kept: &Arc<Kept>, now: Timestamp) -> Given {
-    metrics::counter!("cardea_cache_total", "outcome" => "stale").increment(1);
-    (Arc::clone(kept), CacheStatus::Hit { ttl: kept.ttl(now).min(-1) })
-}
-
-fn coalesced(kept: Arc<Kept>, status: CacheStatus) -> Given {
-    metrics::counter!("cardea_cache_total", "outcome" => "coalesced").increment(1);
-    let status = match status {
-        CacheStatus::Asked { why, status, stored, ttl, .. } => CacheStatus::Asked { why, status, collapsed: true, stored, ttl },
-        hit @ CacheStatus::Hit { .. } => hit,
-    };
-    (kept, status)
 }
 
 /// Whether a task's own answer says that nothing changes any more.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use http::header::{ETAG, IF_NONE_MATCH};
-use http::{HeaderMap, HeaderValue};
+use http::header::{self, ETAG, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::policy::Life;
 use crate::platform::clock::Timestamp;
@@ -18,6 +18,10 @@ use crate::platform::digest::sha256;
 const OVERHEAD: usize = 384;
 /// And each of its headers.
 const HEADER: usize = 64;
+
+/// What decides whether an answer may be kept and goes to no caller.
+pub(in crate::gateway) const JUDGED: [HeaderName; 6] =
+    [header::AGE, header::CACHE_CONTROL, header::DATE, header::EXPIRES, header::PRAGMA, header::SET_COOKIE];
 
 /// An answer of the service as it came.
 #[derive(Clone, Debug)]
@@ -32,6 +36,7 @@ pub(in crate::gateway) struct Fetched {
 #[derive(Debug)]
 pub(in crate::gateway) struct Kept {
     pub(in crate::gateway) status: u16,
+    /// What goes to the caller.
     pub(in crate::gateway) headers: HeaderMap,
     pub(in crate::gateway) body: Bytes,
     /// Ours, of the body; none on an answer that is not kept.
@@ -52,6 +57,7 @@ impl Kept {
         let Fetched { status, mut headers, body } = fetched;
         // Ours takes its place: it has to be there for every answer and to change with every byte.
         headers.remove(ETAG);
+        let headers = shown(headers);
         let body = Bytes::copy_from_slice(&body);
         let etag = Some(etag(&body));
         Self { status, headers, body, etag, asked_at, life, left, rests_until: AtomicI64::new(i64::MIN) }
@@ -60,6 +66,7 @@ impl Kept {
     /// An answer that goes to those who wait for it and nowhere else.
     pub(super) fn passing(fetched: Fetched, asked_at: Timestamp) -> Self {
         let Fetched { status, headers, body } = fetched;
+        let headers = shown(headers);
         let rests_until = AtomicI64::new(i64::MIN);
         Self { status, headers, body, etag: None, asked_at, life: Life::NONE, left: Duration::ZERO, rests_until }
     }
@@ -118,6 +125,14 @@ impl Kept {
         let headers: usize = self.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + HEADER).sum();
         u32::try_from(self.body.len() + headers + OVERHEAD).unwrap_or(u32::MAX)
     }
+}
+
+/// Those that go to the caller.
+fn shown(mut headers: HeaderMap) -> HeaderMap {
+    for name in JUDGED {
+        headers.remove(name);
+    }
+    headers
 }
 
 fn etag(body: &[u8]) -> HeaderValue {

@@ -17,13 +17,15 @@ mod record;
 pub(in crate::gateway) mod tests;
 mod tiers;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use metrics::Counter;
 
 use self::asking::Landing;
 use self::epochs::Epochs;
 use self::flight::Flights;
-pub(in crate::gateway) use self::kept::{CacheStatus, Fetched, Kept, Why};
+pub(in crate::gateway) use self::kept::{CacheStatus, Fetched, JUDGED, Kept, Why};
 pub(in crate::gateway) use self::key::{Asked, Question, Whose};
 use self::policy::Policy;
 use self::tiers::{Memory, Shelf};
@@ -66,6 +68,23 @@ struct Inner<E> {
     /// After trouble the service is not asked the same for this long, where there is an old answer.
     rest: Duration,
     is_on: bool,
+    tally: OnceLock<Tally>,
+}
+
+/// How answers came about. Looked up once: a look-up takes longer than counting.
+struct Tally {
+    hit: Counter,
+    miss: Counter,
+    stale: Counter,
+    bypass: Counter,
+    coalesced: Counter,
+}
+
+impl Tally {
+    fn new() -> Self {
+        let of = |outcome: &'static str| metrics::counter!("cardea_cache_total", "outcome" => outcome);
+        Self { hit: of("hit"), miss: of("miss"), stale: of("stale"), bypass: of("bypass"), coalesced: of("coalesced") }
+    }
 }
 
 /// An answer with how it came to be.
@@ -94,6 +113,7 @@ impl<E: StaleOk> Cache<E> {
             shutdown: shutdown.clone(),
             rest: Duration::from_millis(settings.rest_ms),
             is_on: settings.memory_bytes > 0,
+            tally: OnceLock::new(),
             policy,
         }));
         let (tidied, end) = (cache.clone(), shutdown.clone());
@@ -103,6 +123,10 @@ impl<E: StaleOk> Cache<E> {
             }
         });
         Ok(cache)
+    }
+
+    fn tally(&self) -> &Tally {
+        self.0.tally.get_or_init(Tally::new)
     }
 
     /// What is kept in memory and good as it is, for those who would need more to go [`through`](Cache::through).

@@ -47,7 +47,7 @@ pub(in crate::gateway) fn passing<'a, V: TryInto<HeaderValue>>(
     list: &'static [HeaderName],
     all: impl IntoIterator<Item = (&'a str, V)>,
 ) -> HeaderMap {
-    let mut out = HeaderMap::with_capacity(list.len());
+    let mut out = HeaderMap::new();
     for (theirs, value) in all {
         if let Some(name) = list.iter().find(|name| name.as_str() == theirs)
             && let Ok(value) = value.try_into()

@@ -1,11 +1,13 @@
 //! A line of the log in JSON: time, level, the members of the event, target, and the span it is in with its members. The same
-//! line as the formatter of tracing-subscriber writes, in half the time: that one reads a span's members back from JSON for
-//! every line, and there is a line for every request.
+//! line as the formatter of tracing-subscriber writes, in half the time: that one sorts a span's members in a tree and reads them
+//! back from JSON for every line, and there is a span and a line for every request.
 
 use std::fmt::{self, Debug, Write};
 
 use tracing::field::{Field, Visit};
+use tracing::span::Record;
 use tracing::{Event, Subscriber};
+use tracing_subscriber::field::RecordFields;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
@@ -24,10 +26,9 @@ where
         out.write_str("{\"timestamp\":\"")?;
         SystemTime.format_time(&mut out)?;
         write!(out, "\",\"level\":\"{}\"", about.level())?;
-        let mut members = Members { out, outcome: Ok(()) };
+        let mut members = Members { out, between: ",", outcome: Ok(()) };
         event.record(&mut members);
-        let Members { mut out, outcome } = members;
-        outcome?;
+        let mut out = members.end()?;
         out.write_str(",\"target\":")?;
         text(&mut out, about.target())?;
         if let Some(span) = event.parent().and_then(|id| context.span(id)).or_else(|| context.lookup_current()) {
@@ -43,23 +44,49 @@ where
     }
 }
 
-/// Writes the members of an event, each after a comma.
+/// The members of a span, as a JSON object.
+pub(super) struct Fields;
+
+impl<'w> FormatFields<'w> for Fields {
+    fn format_fields<R: RecordFields>(&self, mut out: Writer<'w>, fields: R) -> fmt::Result {
+        out.write_char('{')?;
+        let mut members = Members { out, between: "", outcome: Ok(()) };
+        fields.record(&mut members);
+        members.end()?.write_char('}')
+    }
+
+    fn add_fields(&self, current: &'w mut FormattedFields<Self>, fields: &Record<'_>) -> fmt::Result {
+        current.fields.pop();
+        let between = if current.fields.len() > 1 { "," } else { "" };
+        let mut members = Members { out: current.as_writer(), between, outcome: Ok(()) };
+        fields.record(&mut members);
+        members.end()?.write_char('}')
+    }
+}
+
+/// Writes members, each after what is to stand between it and the one before.
 struct Members<'w> {
     out: Writer<'w>,
+    between: &'static str,
     outcome: fmt::Result,
 }
 
-impl Members<'_> {
+impl<'w> Members<'w> {
     fn member(&mut self, field: &Field, value: impl FnOnce(&mut Writer<'_>) -> fmt::Result) {
         let write = || {
-            self.out.write_char(',')?;
+            self.out.write_str(self.between)?;
             text(&mut self.out, field.name())?;
             self.out.write_char(':')?;
             value(&mut self.out)
         };
         if self.outcome.is_ok() {
             self.outcome = write();
+            self.between = ",";
         }
+    }
+
+    fn end(self) -> Result<Writer<'w>, fmt::Error> {
+        self.outcome.map(|()| self.out)
     }
 }
 
@@ -154,7 +181,7 @@ mod tests {
         };
         let log = fmt().with_writer(writer).json();
         if is_ours {
-            tracing::subscriber::with_default(log.event_format(Line).finish(), work);
+            tracing::subscriber::with_default(log.event_format(Line).fmt_fields(Fields).finish(), work);
         } else {
             let theirs = log.flatten_event(true).with_current_span(true).with_span_list(false);
             tracing::subscriber::with_default(theirs.finish(), work);
@@ -178,12 +205,12 @@ mod tests {
             let _in = span.enter();
             tracing::info!(status = 200_u16, took = 1.5, below = -1, yes = true, odd, shown = %odd, ?odd, "an {odd} message");
             tracing::info_span!("empty").in_scope(|| tracing::error!(large = u128::MAX, small = i128::MIN, "inside"));
-            span.record("later", "now");
+            span.record("later", "now \" odd");
             tracing::info!("again");
         };
         let ours = lines(work, true);
         assert_eq!(ours.len(), 4);
         assert_eq!(ours, lines(work, false));
-        assert_eq!(ours[3]["span"]["later"], json!("now"));
+        assert_eq!(ours[3]["span"]["later"], json!("now \" odd"));
     }
 }

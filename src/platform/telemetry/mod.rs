@@ -12,7 +12,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
 use self::buffer::Buffer;
-use self::line::Line;
+use self::line::{Fields, Line};
 use super::panics;
 
 /// How a log line looks.
@@ -40,9 +40,9 @@ pub fn start(filter: &str, format: Format, wait: Duration) {
     let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match (format, (format == Format::Json).then(|| Buffer::new(wait)).flatten()) {
         (Format::Text, _) => log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
-        (Format::Json, None) => log.json().event_format(Line).try_init(),
+        (Format::Json, None) => log.event_format(Line).fmt_fields(Fields).try_init(),
         (Format::Json, Some(buffer)) => {
-            let started = log.json().event_format(Line).with_writer(buffer.clone()).try_init();
+            let started = log.event_format(Line).fmt_fields(Fields).with_writer(buffer.clone()).try_init();
             if started.is_ok() {
                 let _ = WAITING.set(buffer);
             }

@@ -101,6 +101,8 @@ pub(in crate::gateway) struct Ask<'a> {
     pub(in crate::gateway) query: Option<&'a str>,
     /// Those that pass.
     pub(in crate::gateway) headers: HeaderMap,
+    /// The caller's `traceparent` and `tracestate`.
+    pub(in crate::gateway) trace: (Option<&'a str>, Option<&'a str>),
     pub(in crate::gateway) request_id: &'a str,
     /// Where the call comes from: IPv4 /24, IPv6 /48.
     pub(in crate::gateway) network: &'a str,

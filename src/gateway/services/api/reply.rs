@@ -6,20 +6,16 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value;
 
-use crate::gateway::cache::{CacheStatus, Fetched, Kept};
+use crate::gateway::cache::{CacheStatus, Fetched, JUDGED, Kept};
 use crate::gateway::domain::forwarding;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::pace::Place;
 use crate::gateway::upstream::UpstreamError;
 use crate::gateway::upstream::proxy::{Answer, AnswerBody};
 use crate::platform::clock::Timestamp;
-
-/// What decides whether an answer may be kept and goes to no caller.
-const JUDGED: [HeaderName; 6] =
-    [header::AGE, header::CACHE_CONTROL, header::DATE, header::EXPIRES, header::PRAGMA, header::SET_COOKIE];
 
 /// An answer, whatever its status.
 pub(in crate::gateway) struct Reply {
@@ -111,9 +107,6 @@ impl Reply {
         is_head: bool,
     ) -> Self {
         let mut headers = kept.headers.clone();
-        for name in JUDGED {
-            headers.remove(name);
-        }
         if let Some(etag) = kept.etag() {
             headers.insert(header::ETAG, etag.clone());
             headers.insert(header::AGE, HeaderValue::from(kept.age(now).as_secs()));

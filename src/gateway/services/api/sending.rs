@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use super::caller::Means;
 use super::reply::Reply;
 use super::{Api, Ask, Caller};
+use crate::gateway::domain::forwarding;
 use crate::gateway::domain::route_table::{OpenTo, Repeat, Under, Verb};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::KeyUser;
@@ -60,6 +61,7 @@ impl Call {
     pub(super) fn new(api: &Api, ask: &Ask<'_>, target: Target, means: Vec<Means>) -> Result<Self, Error> {
         let found = &ask.found;
         let mut headers = ask.headers.clone();
+        forwarding::trace(ask.trace.0, ask.trace.1, ask.request_id, &mut headers);
         if let Ok(id) = HeaderValue::try_from(ask.request_id) {
             headers.insert(REQUEST_ID, id);
         }

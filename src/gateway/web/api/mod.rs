@@ -196,9 +196,9 @@ async fn answered(
         headers.remove(http::header::ACCEPT_ENCODING);
     }
     let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-    forwarding::trace(text("traceparent"), text("tracestate"), &begun.request_id, &mut headers);
+    let trace = (text("traceparent"), text("tracestate"));
     let (tenant, query, request_id) = (&site.tenant, request.uri().query(), &*begun.request_id);
-    let ask = Ask { tenant, caller, name, found, query, headers, request_id, network: &begun.visit.network };
+    let ask = Ask { tenant, caller, name, found, query, headers, trace, request_id, network: &begun.visit.network };
     let reply = worker.parts.api.ask(&worker.proxy, ask, sent).await;
     let mut reply = reply.map_err(|error| cut.explain(error))?;
     reply.cache = reply.cache.filter(|_| sees_inside);
