@@ -90,14 +90,13 @@ fn pairs(line: &HeaderValue) -> impl Iterator<Item = &[u8]> {
 
 /// The first cookie of this name that can be read: what the portal reads behind [`tidy`], without changing anything.
 pub(super) fn find<'h>(headers: &'h HeaderMap, name: &str) -> Option<Cookie<'h>> {
-    let mut all = headers.get_all(header::COOKIE).flat_map(pairs).filter_map(named);
-    all.find_map(|(own, text)| if own == name { Cookie::parse_encoded(text).ok() } else { None })
+    texts(headers, name).find_map(|text| Cookie::parse_encoded(text).ok())
 }
 
-/// The first pair of this name as it stands in the request.
-pub(super) fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let mut all = headers.get_all(header::COOKIE).flat_map(pairs).filter_map(named);
-    all.find_map(|(own, text)| (own == name).then_some(text))
+/// All pairs of this name as they stand in the request, those that cannot be read too.
+pub(super) fn texts<'h>(headers: &'h HeaderMap, name: &str) -> impl Iterator<Item = &'h str> {
+    let all = headers.get_all(header::COOKIE).flat_map(pairs).filter_map(named);
+    all.filter_map(move |(own, text)| (own == name).then_some(text))
 }
 
 /// Takes out of a request what is no cookie. One odd pair, set by some neighbour under the same domain, would otherwise

@@ -88,7 +88,7 @@ impl Sessions {
 impl Glances {
     /// Whether a request carries a session cookie, good or not.
     pub(in crate::gateway) fn is_there(&self, headers: &HeaderMap) -> bool {
-        self.cookie(headers).is_some()
+        cookie::find(headers, self.signer.name()).is_some()
     }
 
     /// Who calls with these headers on the host of `tenant`.
@@ -120,23 +120,21 @@ impl Glances {
     /// What the session cookie of a request holds: nothing that is good, or no cookie at all.
     #[expect(clippy::option_option, reason = "no cookie and no good one differ")]
     fn presented(&self, tenant: &TenantId, headers: &HeaderMap) -> Option<Option<Rc<Presented>>> {
-        let text = cookie::text(headers, self.signer.name());
-        if let Some(presented) = text.and_then(|text| self.known.borrow_mut().get(text, tenant)) {
+        for text in cookie::texts(headers, self.signer.name()) {
+            // Whatever is known could be read, so this is the cookie that `find` would find: the text that is remembered is
+            // always the one that was verified.
+            if let Some(presented) = self.known.borrow_mut().get(text, tenant) {
+                return Some(Some(presented));
+            }
+            let Ok(cookie) = Cookie::parse_encoded(text) else { continue };
+            let handle = self.signer.handle(&cookie).map(Zeroizing::new);
+            let named = handle.and_then(|handle| Records::key(tenant, &handle).map(|key| (handle, key)));
+            let Some((handle, key)) = named else { return Some(None) };
+            let presented = Rc::new(Presented { tenant: tenant.clone(), handle, key });
+            self.known.borrow_mut().all.insert(text.into(), Rc::clone(&presented));
             return Some(Some(presented));
         }
-        let cookie = self.cookie(headers)?;
-        let handle = self.signer.handle(&cookie).map(Zeroizing::new);
-        let named = handle.and_then(|handle| Records::key(tenant, &handle).map(|key| (handle, key)));
-        let Some((handle, key)) = named else { return Some(None) };
-        let presented = Rc::new(Presented { tenant: tenant.clone(), handle, key });
-        if let Some(text) = text {
-            self.known.borrow_mut().all.insert(text.into(), Rc::clone(&presented));
-        }
-        Some(Some(presented))
-    }
-
-    fn cookie<'h>(&self, headers: &'h HeaderMap) -> Option<Cookie<'h>> {
-        cookie::find(headers, self.signer.name())
+        None
     }
 }
 

@@ -15,6 +15,7 @@ use url::Url;
 use super::refresh::expired;
 use crate::support::client::{Answer, Browser, Manners, http};
 use crate::support::eventually;
+use crate::support::provider::person;
 use crate::support::replicas::{Replicas, Setup};
 
 const SEARCH: &str = "/scanner/api/v1/tasks/search";
@@ -114,6 +115,39 @@ async fn without_a_credential_or_with_two_the_service_is_not_asked_and_nobody_is
     let nobody = http().get(format!("{here}{TASK}")).header("host", "nobody.example").send().await.unwrap();
     assert_eq!(nobody.status(), StatusCode::MISDIRECTED_REQUEST);
     assert!(replicas.service.desk().calls.is_empty());
+}
+
+#[tokio::test]
+async fn a_cookie_that_cannot_be_read_in_front_of_another_leads_to_nobody_else() {
+    let replicas = Replicas::embedded().await;
+    let here = replicas.all[0].url.clone();
+    let dora = replicas.signed_in().await.cookie("localhost", "cardea").unwrap();
+    replicas.provider.state().person = person("8", "Erik", "member");
+    let erik = replicas.signed_in().await.cookie("localhost", "cardea").unwrap();
+    let mut asked = 0;
+    let mut call = async |lines: &[String]| {
+        asked += 1;
+        replicas.service.desk().calls.clear();
+        let mut request = http().get(format!("{here}/scanner/api/v1/tasks/odd{asked}"));
+        for line in lines {
+            request = request.header("cookie", line);
+        }
+        let status = request.send().await.unwrap().status().as_u16();
+        (status, replicas.service.desk().calls.first().map(|call| call.bearer.clone()))
+    };
+    let (of_dora, of_erik) = (call(&[format!("cardea={dora}")]).await, call(&[format!("cardea={erik}")]).await);
+    assert_eq!((of_dora.0, of_erik.0), (200, 200));
+    assert!(of_dora != of_erik && of_dora.1.is_some());
+    for odd in ["cardea=%ff", "cardea=%c3%28", "cardea=\"%ff\""] {
+        // Often: each worker remembers for itself.
+        for _ in 0..8 {
+            assert_eq!(call(&[odd.to_owned()]).await, (401, None), "{odd}");
+            assert_eq!(call(&[format!("{odd}; cardea={dora}")]).await, of_dora, "{odd}");
+            assert_eq!(call(&[odd.to_owned()]).await, (401, None), "{odd}");
+            assert_eq!(call(&[format!("{odd}; cardea={erik}")]).await, of_erik, "{odd}");
+            assert_eq!(call(&[odd.to_owned(), format!("cardea={dora}")]).await, of_dora, "{odd}");
+        }
+    }
 }
 
 async fn a_refused_token_is_renewed_once(replicas: &Replicas) {
