@@ -1,9 +1,12 @@
 //! Counts wrong codes. Guessing is bounded four times: per share and network, per share, in the life of a code, and per network at
-//! all shares of a company. A try from a network counts before the code is looked at, so that parallel tries cannot slip through.
+//! all shares of a company. A try from a network counts before the code is looked at, so that parallel tries cannot slip through;
+//! while it is open whether those that are looked at are wrong, the next ones wait, because right ones never count in the end.
 //! Made-up ids are counted alike, so that nothing tells them from real ones; their last count is forgotten soon, and who tries many
 //! is not counted there any more, so that no stranger fills the store.
 
 use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
 
 use super::Ledger;
 use crate::gateway::domain::share_entry::{Entry, Mark};
@@ -13,6 +16,10 @@ use crate::gateway::store::{Count, Key, Store, Unavailable};
 
 /// How long wrong codes are remembered for the count in a life: longer than any share lives.
 const LIFETIME: Duration = Duration::from_hours(400 * 24);
+
+/// Between two looks at what became of other tries; longer from time to time.
+const PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// A try to open a share with a code.
 #[derive(Clone, Copy, Debug)]
@@ -68,10 +75,45 @@ impl Ledger {
 impl Guard {
     /// Counts a try, and says whether its code is looked at. While everybody waits, a network that nobody has tried from is
     /// looked at all the same, once: whoever has the right code gets in however many others guess, until the code is dead.
-    pub(in crate::gateway) async fn admit(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<Admission, Unavailable> {
-        let (over_all, lock) = (over_all(attempt), locked(attempt));
-        let (over_all, lock) = futures_util::future::try_join(self.0.peek(&over_all), self.0.peek(&lock)).await?;
-        if let Some(count) = over_all.filter(|count| count.value >= self.1.most) {
+    /// Where other tries of the network are looked at just now, it waits up to `patience` for what comes of them.
+    pub(in crate::gateway) async fn admit(
+        &self,
+        attempt: Try<'_>,
+        policy: &SharePolicy,
+        patience: Duration,
+    ) -> Result<Admission, Unavailable> {
+        let until = Instant::now() + patience;
+        let mut pause = PAUSE;
+        loop {
+            let admission = self.counted(attempt, policy).await?;
+            let Admission::Wait { over, .. } = admission else { return Ok(admission) };
+            // One where everybody waits, as many as the policy has it else.
+            let most = if over == 0 { 1 } else { u64::from(policy.wrong_by_network) };
+            loop {
+                let (wrong, tries) = (wrong_from_network(attempt), from_network(attempt));
+                let (wrong, tries) = futures_util::future::try_join(self.0.peek(&wrong), self.0.peek(&tries)).await?;
+                let is_decided = wrong.is_some_and(|count| count.value >= most) || self.is_braked(attempt).await?.is_some();
+                if is_decided || Instant::now() + pause > until {
+                    return Ok(admission);
+                }
+                if tries.is_none_or(|count| count.value < most) {
+                    break;
+                }
+                sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /// Whether a network waits at all shares.
+    async fn is_braked(&self, attempt: Try<'_>) -> Result<Option<Count>, Unavailable> {
+        Ok(self.0.peek(&over_all(attempt)).await?.filter(|count| count.value >= self.1.most))
+    }
+
+    async fn counted(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<Admission, Unavailable> {
+        let lock = locked(attempt);
+        let (braked, lock) = futures_util::future::try_join(self.is_braked(attempt), self.0.peek(&lock)).await?;
+        if let Some(count) = braked {
             return Ok(Admission::Wait { seconds: wait(count), over: 0 });
         }
         let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
@@ -93,6 +135,7 @@ impl Guard {
     ) -> Result<Option<Reached>, Unavailable> {
         let window = minutes(policy.anywhere_minutes);
         let count = self.0.count(&anywhere(attempt), window).await?;
+        self.0.count(&wrong_from_network(attempt), minutes(policy.network_minutes)).await?;
         let life = self.0.count(&in_life(attempt), if is_real { LIFETIME } else { window }).await?;
         // While everybody waits, a network has one try here: that fills nothing, and who guesses from many is counted by share.
         if self.0.peek(&locked(attempt)).await?.is_none() {
@@ -114,7 +157,15 @@ impl Guard {
 
     /// A right code clears the count of its network.
     pub(in crate::gateway) async fn clear(&self, attempt: Try<'_>) -> Result<(), Unavailable> {
+        self.0.reset(&wrong_from_network(attempt)).await?;
         self.0.reset(&from_network(attempt)).await
+    }
+
+    /// Counts somebody who came in vain and guessed nothing, and says whether that is worth a line in the log: the first of a
+    /// network, then the second, the fourth, the eighth.
+    pub(in crate::gateway) async fn late(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<bool, Unavailable> {
+        let count = self.0.count(&late_from_network(attempt), minutes(policy.network_minutes)).await?;
+        Ok(count.value.is_power_of_two())
     }
 
     /// How a share stands, for its owner.
@@ -153,8 +204,21 @@ const fn minutes(number: u32) -> Duration {
     Duration::from_secs(60 * number as u64)
 }
 
+/// All tries: wrong ones, and those of which it is not known yet.
 fn from_network(attempt: Try<'_>) -> Key {
-    Key::hashed(attempt.tenant, "share-tries", &format!("{} {} {}", attempt.network, attempt.codes, attempt.mark.as_str()))
+    of_network("share-tries", attempt)
+}
+
+fn wrong_from_network(attempt: Try<'_>) -> Key {
+    of_network("share-tries-wrong", attempt)
+}
+
+fn late_from_network(attempt: Try<'_>) -> Key {
+    of_network("share-tries-late", attempt)
+}
+
+fn of_network(kind: &'static str, attempt: Try<'_>) -> Key {
+    Key::hashed(attempt.tenant, kind, &format!("{} {} {}", attempt.network, attempt.codes, attempt.mark.as_str()))
 }
 
 fn over_all(attempt: Try<'_>) -> Key {

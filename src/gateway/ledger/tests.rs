@@ -234,12 +234,12 @@ impl Door {
 
     async fn wrong(&self, network: &str) -> Option<Reached> {
         let (guard, attempt) = (self.ledger.guard(), self.from(network));
-        assert!(matches!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Look { .. }));
+        assert!(matches!(guard.admit(attempt, &POLICY, Duration::ZERO).await.unwrap(), Admission::Look { .. }));
         guard.wrong(attempt, true, &POLICY).await.unwrap()
     }
 
     async fn admits(&self, attempt: Try<'_>) -> Admission {
-        self.ledger.guard().admit(attempt, &POLICY).await.unwrap()
+        self.ledger.guard().admit(attempt, &POLICY, Duration::ZERO).await.unwrap()
     }
 
     async fn waits(&self, attempt: Try<'_>) -> Option<u64> {
@@ -273,9 +273,9 @@ async fn a_network_that_was_held_at_all_shares_is_looked_at_again_after_its_time
     }
     let mark = Mark::of(&tenant, &"another".parse().unwrap());
     let attempt = Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" };
-    assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Wait { seconds: 900, over: 0 });
+    assert_eq!(guard.admit(attempt, &POLICY, Duration::ZERO).await.unwrap(), Admission::Wait { seconds: 900, over: 0 });
     bench.pass(Duration::from_secs(901));
-    assert_eq!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Look { locked_for: None });
+    assert_eq!(guard.admit(attempt, &POLICY, Duration::ZERO).await.unwrap(), Admission::Look { locked_for: None });
 }
 
 #[tokio::test]
@@ -319,7 +319,7 @@ async fn a_network_that_tries_many_shares_is_held_at_all_of_them_and_leaves_noth
         let mut looked = 0;
         for mark in &marks {
             let attempt = Try { tenant: &tenant, mark, codes: 0, network: "192.0.2.0/24" };
-            if matches!(guard.admit(attempt, &POLICY).await.unwrap(), Admission::Look { .. }) {
+            if matches!(guard.admit(attempt, &POLICY, Duration::ZERO).await.unwrap(), Admission::Look { .. }) {
                 looked += 1;
                 guard.wrong(attempt, false, &POLICY).await.unwrap();
             }
@@ -328,7 +328,7 @@ async fn a_network_that_tries_many_shares_is_held_at_all_of_them_and_leaves_noth
         // The last ones were counted nowhere, and somebody else is not held.
         let last = Try { tenant: &tenant, mark: &marks[139], codes: 0, network: "198.51.100.0/24" };
         assert_eq!(guard.locks(&tenant, &marks[139], 0).await.unwrap(), Locks::default());
-        assert_eq!(guard.admit(last, &POLICY).await.unwrap(), Admission::Look { locked_for: None });
+        assert_eq!(guard.admit(last, &POLICY, Duration::ZERO).await.unwrap(), Admission::Look { locked_for: None });
     })
     .await;
 }
@@ -388,7 +388,7 @@ async fn the_store_holds_no_id_no_code_and_no_browsers_part_in_the_clear() {
     let inside = Inside { code: Some(Secret::new("ABCDEFGH")), version: 1, terms: terms() };
     let handle = ledger.grants().give(&tenant, &mark, &inside, Duration::from_mins(30)).await.unwrap();
     let attempt = Try { tenant: &tenant, mark: &mark, codes: 0, network: "192.0.2.0/24" };
-    ledger.guard().admit(attempt, &POLICY).await.unwrap();
+    ledger.guard().admit(attempt, &POLICY, Duration::ZERO).await.unwrap();
     let rest = bench.at_rest().await;
     let holds = |needle: &str| rest.windows(needle.len()).any(|window| window == needle.as_bytes());
     assert!(!holds("ABCDEFGH") && !holds(handle.expose()) && !holds("an-id-that-is-a-capability"));

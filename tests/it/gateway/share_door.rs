@@ -370,16 +370,48 @@ async fn programs_are_shown_no_credentials_that_the_pages_leave_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_open_a_link_in_the_same_moment_all_get_in() {
+async fn of_many_who_open_a_link_in_the_same_moment_all_get_in_also_from_one_network() {
     let mut office = Office::open(true, "").await;
-    let door = office.share(Some(CODE)).await;
-    let open = |at: usize| {
-        let (url, from) = (office.at(at, &door), format!("10.77.{at}.9"));
-        async move { tried(&url, CODE, &from).await.0 }
-    };
-    for answer in futures_util::future::join_all((0..30).map(open)).await {
-        assert_eq!(answer.status, 303, "{}", answer.text());
+    for is_one_network in [false, true] {
+        let door = office.share(Some(CODE)).await;
+        let open = |at: usize| {
+            let (url, network) = (office.at(at, &door), if is_one_network { 0 } else { at });
+            async move { tried(&url, CODE, &format!("10.77.{network}.9")).await.0 }
+        };
+        for answer in futures_util::future::join_all((0..30).map(open)).await {
+            assert_eq!(answer.status, 303, "{}", answer.text());
+        }
     }
+    let few = office.share_with(Some(CODE), &[("views", "3")]).await;
+    let open = |at: usize| {
+        let url = office.at(at, &few);
+        async move { tried(&url, CODE, "10.78.0.9").await.0.status.as_u16() }
+    };
+    let statuses = futures_util::future::join_all((0..30).map(open)).await;
+    assert_eq!(statuses.iter().filter(|status| **status == 303).count(), 3, "{statuses:?}");
+    assert!(!statuses.contains(&429), "nobody was wrong: {statuses:?}");
+    // Who keeps coming makes the log forget nobody.
+    for at in 0..20 {
+        tried(&office.at(at, &few), CODE, "10.78.0.9").await;
+    }
+    let list = office.dora.get(&office.at(0, "/shares")).await;
+    let pages = list.links("href", "/shares/");
+    let mut lines = Vec::new();
+    for page in pages.iter().filter(|page| !page.contains('?') && !page.ends_with("/new")) {
+        let shown = office.dora.get(page).await.text();
+        lines.push((shown.matches("Opened").count() >= 3, shown.matches("over or spent").count()));
+    }
+    // Of 47 in vain the first, second, fourth, eighth, sixteenth and thirty-second.
+    assert!(lines.contains(&(true, 6)), "{lines:?}");
+    // Tries that are all wrong wait for nobody once five of them are known.
+    let door = office.share(Some(CODE)).await;
+    let guess = |at: usize| {
+        let url = office.at(at, &door);
+        async move { tried(&url, WRONG, "10.79.0.9").await.0.status.as_u16() }
+    };
+    let statuses = futures_util::future::join_all((0..30).map(guess)).await;
+    assert_eq!(statuses.iter().filter(|status| **status != 429).count(), 5, "{statuses:?}");
+    assert_eq!(tried(&office.at(0, &door), CODE, "10.79.0.9").await.0.status, 429);
 }
 
 #[tokio::test(flavor = "multi_thread")]

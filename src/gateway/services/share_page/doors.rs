@@ -36,7 +36,7 @@ impl SharePages {
         let mark = place.mark();
         let entry = self.ledger.entry(&place.tenant, &mark).await?;
         let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
-        let locked_for = match self.guard.admit(attempt, &policy).await? {
+        let locked_for = match self.guard.admit(attempt, &policy, self.turn).await? {
             Admission::Look { locked_for } => locked_for,
             Admission::Wait { seconds, over } => {
                 // The first while its network waits, then the second, the fourth, the eighth: whoever tries without end makes the
@@ -49,9 +49,12 @@ impl SharePages {
         };
         let candidate = candidate(entry.as_ref(), &codes);
         if let (Some(entry), Some(codes)) = (&entry, candidate) {
-            let entered = self.enter_with(place, (&mark, entry), &codes, &policy).await;
-            // A code that is known here to be right is no guess, though the service is in trouble.
-            if matches!(entered, Ok(Some(_))) || entered.is_err() && entry.check.is_some() {
+            // A code that is known here to be right is no guess, whatever the service says, and holds up nobody behind it.
+            if entry.check.is_some() {
+                self.guard.clear(attempt).await?;
+            }
+            let entered = self.enter_with(place, (attempt, entry), &codes, &policy).await;
+            if matches!(entered, Ok(Some(_))) && entry.check.is_none() {
                 self.guard.clear(attempt).await?;
             }
             if let Some(entrance) = entered? {
@@ -66,23 +69,24 @@ impl SharePages {
     async fn enter_with(
         &self,
         place: &Place,
-        (mark, entry): (&Mark, &share_entry::Entry),
+        (attempt, entry): (Try<'_>, &share_entry::Entry),
         codes: &[Secret],
         policy: &SharePolicy,
     ) -> Result<Option<Entrance>, Error> {
+        let mark = attempt.mark;
         let state = entry.state(self.clock.now());
         if state != State::Open && entry.check.is_some() {
-            self.log.note(place, mark, Outcome::TooLate);
+            self.seldom(place, attempt, (Outcome::TooLate, policy)).await?;
             return Ok(Some(Entrance::Over(state)));
         }
         match self.ask_in_turn(place, codes, entry.check.is_some()).await? {
             Asked::Right(code) => {
                 self.learn(place, (mark, entry), &code).await?;
-                self.enter(place, mark, Some(code), policy).await.map(Some)
+                self.enter(place, attempt, Some(code), policy).await.map(Some)
             }
             // It was ended or changed past this portal.
             Asked::Gone if entry.check.is_some() => {
-                self.log.note(place, mark, Outcome::TooLate);
+                self.seldom(place, attempt, (Outcome::TooLate, policy)).await?;
                 Ok(Some(Entrance::Over(State::Ended)))
             }
             Asked::Slowed(seconds) => Ok(Some(Entrance::Busy(seconds))),
@@ -147,9 +151,16 @@ impl SharePages {
     }
 
     /// Takes a view and gives the grant for it.
-    async fn enter(&self, place: &Place, mark: &Mark, code: Option<Secret>, policy: &SharePolicy) -> Result<Entrance, Error> {
+    async fn enter(
+        &self,
+        place: &Place,
+        attempt: Try<'_>,
+        code: Option<Secret>,
+        policy: &SharePolicy,
+    ) -> Result<Entrance, Error> {
+        let mark = attempt.mark;
         let View::Taken(entry) = self.ledger.take_view(&place.tenant, mark).await? else {
-            self.log.note(place, mark, Outcome::TooLate);
+            self.seldom(place, attempt, (Outcome::TooLate, policy)).await?;
             let entry = self.ledger.entry(&place.tenant, mark).await?;
             let state = entry.map_or(State::Ended, |entry| entry.state(self.clock.now()));
             // Between two looks it can only have been opened again.
@@ -160,6 +171,20 @@ impl SharePages {
         let handle = self.grants.give(&place.tenant, mark, &inside, life).await?;
         self.log.note(place, mark, Outcome::Opened);
         Ok(Entrance::Granted(handle, life))
+    }
+
+    /// Somebody who would be let in, were the share not over or closed. Of a network the first is written down, then the second, the
+    /// fourth, the eighth: whoever tries without end makes the log forget nobody.
+    pub(super) async fn seldom(
+        &self,
+        place: &Place,
+        attempt: Try<'_>,
+        (outcome, policy): (Outcome, &SharePolicy),
+    ) -> Result<(), Error> {
+        if self.guard.late(attempt, policy).await? {
+            self.log.note(place, attempt.mark, outcome);
+        }
+        Ok(())
     }
 
     /// A wrong code, at a share that exists or not.
@@ -208,12 +233,13 @@ impl SharePages {
             !entry.needs_code && entry.most_views.is_none() && entry.state(self.clock.now()) == State::Open
         };
         let Some(entry) = entry.filter(fits) else { return Ok(Entrance::Refused) };
+        let attempt = Try::at((&place.tenant, &mark), Some(&entry), &place.network);
         if is_closed(&entry, &policy) {
-            self.log.note(place, &mark, Outcome::ByPolicy);
+            self.seldom(place, attempt, (Outcome::ByPolicy, &policy)).await?;
             return Ok(Entrance::Refused);
         }
         match self.public_share(place, None).await? {
-            Opened::Open(_) => self.enter(place, &mark, None, &policy).await,
+            Opened::Open(_) => self.enter(place, attempt, None, &policy).await,
             Opened::CodeNeeded | Opened::WrongCode | Opened::Gone => Ok(Entrance::Refused),
         }
     }

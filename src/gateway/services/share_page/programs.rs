@@ -69,7 +69,7 @@ impl SharePages {
     ) -> Result<Guest, Error> {
         let mark = place.mark();
         let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
-        let locked_for = match self.guard.admit(attempt, &policy).await? {
+        let locked_for = match self.guard.admit(attempt, &policy, self.turn).await? {
             Admission::Look { locked_for } => locked_for,
             Admission::Wait { seconds, .. } => return Err(Error::Busy { retry_after: seconds }),
         };
@@ -87,7 +87,7 @@ impl SharePages {
             Some(entry) if opens => Ok(Guest { place, entry, policy, code: Some(code), locked_for }),
             Some(entry) => {
                 if entry.state(self.clock.now()) != State::Open {
-                    self.log.note(&place, &mark, Outcome::TooLate);
+                    self.seldom(&place, attempt, (Outcome::TooLate, &policy)).await?;
                 }
                 Err(Error::ShareClosed)
             }
