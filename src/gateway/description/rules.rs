@@ -8,15 +8,16 @@ pub(super) fn of(about: &About<'_>) -> Vec<String> {
     let Bounds { json_bytes, upload_bytes, uri_bytes, head_bytes, head_fields } = about.bounds;
     vec![
         "Errors: what is refused here is `application/problem+json` (RFC 9457) and has the fields of an ErrorResponse besides; \
-         refusals of the scanning service pass in its own form. What is no HTTP at all, or more than the server reads (96 headers, \
-         128 KiB), is refused with 400, 408 or 431 and an empty body."
+         refusals of the scanning service pass in its own form. What is no HTTP at all (an address with \
+         characters that have to be encoded, for one), or more than the server reads (96 headers, 128 KiB, an address of 64 KiB), is \
+         refused with 400, 408 or 431 and an empty body."
             .to_owned(),
         format!(
             "Size: a path has at most {LONGEST_PATH} bytes, path and query together {uri_bytes} (414); headers have {head_bytes} \
              bytes in at most {head_fields} fields (431); a JSON body has {json_bytes} bytes, an upload {upload_bytes} (413)."
         ),
         "Pace: calls are counted by network, by caller and by company. `RateLimit-Policy` says what is allowed and `RateLimit` what \
-         is left; 429 and 503 say in `Retry-After` when another try makes sense."
+         is left; 429, and 503 of the portal, say in `Retry-After` when another try makes sense."
             .to_owned(),
         "From a page of the portal: the session cookie goes along by itself. Every change needs the session's token besides, as \
          `X-CSRF-Token`; it is the value of the hidden field `csrf` in the forms of each page, `Sign out` for one."

@@ -59,7 +59,7 @@ fn curl(origin: &str, operation: &OperationTold) -> String {
         None => {}
     }
     if operation.answers.iter().flat_map(|answer| &answer.contents).any(|(media, _)| is_file(media)) {
-        lines.push("-OJ".to_owned());
+        lines.push("-fOJ".to_owned());
     }
     let address = format!("{origin}{}", filled(&operation.path, &operation.parameters));
     let is_hashed = operation.parameters.iter().any(|parameter| parameter.place == "query" && parameter.name == "sha256");
