@@ -15,43 +15,67 @@ const LONGEST: usize = 200;
 /// Lines between the two halves of a pair of name and value.
 const APART: usize = 3;
 
-/// What a value follows. A name counts with a separator behind it, a call with its bracket, an element with its name alone; the
-/// groups `v` and `w` are values themselves.
-const NAMED: &str = concat!(
-    r#"(?:[\w.$-]*cookie[\w.$-]*|[\w.$-]*authori[sz]ation[\w.$-]*|[\w.-]*api[-_]?key|[\w.-]*token|[\w.-]*secret(?:[-_]?key)?"#,
-    r#"|[\w.]*sess(?:ion)?[-_.]?id|\bsid|connect\.sid|laravel_session|aspsessionid\w*|[\w.-]*session[-_]?key|credentials?"#,
-    r#"|[\w.-]*auth)(?:["'`\\\])]*\s*(?::|=>|=)|["'`]\s*[,>])"#,
-    r#"|\bsession=|<[\w:-]*(?:cookie|authorization|session|token)"#,
-    r#"|^\S+\t(?:true|false)\t\S*\t(?:true|false)\t\d+\t"#,
-    r#"|\b(?:bearer|basic|negotiate|ntlm)\s+(?P<v>\S{8,})|(?P<w>eyJ[\w.-]{21,})"#,
+/// Quotes, brackets and emphasis behind a name, and the blanks behind them; of texts in addresses and in HTML, too.
+const BEHIND: &str = r#"(?:["'`\\\])*]|&quot;|&#3[49];|%2[27])*(?:\s|%20|\+)*"#;
+/// What stands between a name and its value, written out or encoded.
+const BETWEEN: &str = r"(?::|=>|=|%(?:25)*3[ad]|\\?u003[ad]|\\?x3[ad]|&#(?:58|61|x3a|x3d);)";
+/// Names. A name counts with something between it and its value.
+const NAMES: &str = concat!(
+    r"[\w.$-]*cookie[\w.$-]*|[\w.$-]*authori[sz]ation[\w.$-]*|[\w.-]*api[-_]?key|[\w.-]*token|[\w.-]*secret(?:[-_]?key)?",
+    r"|[\w.]*sess(?:ion)?[-_.]?id|\bsid|connect\.sid|laravel_session|aspsessionid\w*|[\w.-]*session[-_]?key|credentials?",
+    r"|[\w.-]*auth",
 );
-/// Calls, in text that may be a program.
+/// What else a value follows: options of libcurl in any language, an element with its name alone. What is captured is the value
+/// itself, the `v` of it a word that may be one of a sentence.
+const OTHERS: &str = concat!(
+    r#"\b(?:curlopt_\w*?|(?:py)?c(?:url)?\.)(?:cookie|userpwd|user(?:name)?\b|passw|proxyuser|bearer)\w*["'\s)\]]*(?:,|=>|=)"#,
+    r"|\bsession=|<[\w:-]*(?:cookie|authorization|session|token)",
+    r"|^\S+\t(?:true|false)\t\S*\t(?:true|false)\t\d+\t",
+    r"|\b(?:bearer|basic|negotiate|ntlm)\s+(?P<v>\S{8,})|(eyJ[\w.-]{21,})",
+);
+/// Calls and options that are for nothing else, in text that may be a program. Calls go without brackets in some languages.
 const CALLED: &str = concat!(
     r"[\w.$:]*(?:cookie|authori[sz]ation|basic_?auth|credential)[\w.$]*\s?[(\[{]",
-    r"|--(?:cookie|cookie-jar|load-cookies|oauth2-bearer)\b",
+    r#"|(?:cookie|authori[sz]ation|basic_?auth)\w*\s+(["'`])"#,
+    r#"|\.(?:basic|ntlm|oauth2?)\s?\(|\.auth\s?(?:\(\s*$|(\(\s*[^)\s]))|\.digest\s?(\(\s*["'][^"']*["']\s*,)"#,
+    r"|--(?:cookie|cookie-jar|load-cookies|oauth2-bearer)\b|--(?:[a-z]+-)?passw(?:or)?d\b|--(?:http|proxy|ftp|auth)-user\b",
+    r"|--auth-cred\b|--user[\s=]+(\S+:\S)",
 );
+/// Headers whose value may stand in the next column, cell, element or line.
+const HEADERS: &str = r"(?:set-)?cookies?2?|(?:proxy-)?authorization|(?:x-)?[\w-]*(?:api-?key|auth-key|-token)|document\.cookie";
 /// Options of programs that send requests: only in their commands.
 const OPTIONS: &str =
     r#"(?:^|\s)(?:-[a-z]{0,6}[bu](?:[\s=\\"'$]|$|\w)|-a\s|--(?:user|proxy-user|http-user|http-password|auth)\b)"#;
 const COMMANDS: &str = r"\b(?:curl|wget|https?|xh|ffuf|wfuzz|gobuster|sqlmap|nuclei)(?:\.exe)?\s";
+/// A file, class or method with its line, and nothing else.
+const PLACE: &str =
+    concat!(r"^[\w$-]*(?:[./\\]|::)(?:::|[\w./\\$!@+~#<>-])*(?:\([\w$.,\x20<>\[\]]*\))?", r"(?::\d{1,6}(?:-\d{1,6})?){0,2}$",);
 
 /// The patterns. None of them is missing: a test makes them all.
 struct Patterns {
     code: Regex,
     prose: Regex,
+    beside: Regex,
+    above: Regex,
     options: Regex,
     commands: Regex,
     login: Regex,
     pair: Regex,
     value: Regex,
+    place: Regex,
 }
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     let new = |pattern: &str| Regex::new(&format!("(?i){pattern}"));
+    let named = format!("(?:{NAMES})(?:{BEHIND}{BETWEEN}|[\"'`]\\s*[,>])|{OTHERS}");
     let all = || {
         Ok::<_, regex::Error>(Patterns {
-            code: new(&format!("{NAMED}|{CALLED}"))?,
-            prose: new(NAMED)?,
+            code: new(&format!("{named}|{CALLED}"))?,
+            prose: new(&named)?,
+            beside: new(&format!(
+                r#"(?:^|[|│])\s*[*_`]*(?:{HEADERS})[*_`]*\s*[|│]|(?:^|[^\w-])(?:{HEADERS})(?:["'`]*\t|[*`]*</\w+>)"#
+            ))?,
+            above: new(&format!(r#"^\s*[>*•]?\s*["'`*]*(?:{HEADERS})["'`*]*\s*$"#))?,
             options: new(OPTIONS)?,
             commands: new(COMMANDS)?,
             login: new(r#"([a-z][a-z0-9+.-]*://)[^/\s"'<>`]*@"#)?,
@@ -59,6 +83,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
                 r#"\b(?:name|key|header)\w*["']?\s*[:=]\s*["']?(?:set-)?(?:cookie|(?:proxy-)?authorization|x-[\w-]*(?:key|token|auth))"#,
             )?,
             value: new(r"\bvalue")?,
+            place: new(PLACE)?,
         })
     };
     all().ok()
@@ -72,6 +97,12 @@ pub(in crate::gateway) fn masked(text: &Hostile) -> Hostile {
 /// The same of sentences, which name such things more often than they hold them.
 pub(in crate::gateway) fn masked_prose(text: &Hostile) -> Hostile {
     without(text, false)
+}
+
+/// The same of a place in a program: a line's number behind the name of a file is no credential.
+pub(in crate::gateway) fn masked_place(text: &Hostile) -> Hostile {
+    let is_place = |patterns: &Patterns| patterns.place.is_match(text.raw()) && !text.raw().contains("eyJ");
+    if PATTERNS.as_ref().is_some_and(is_place) { text.clone() } else { without(text, false) }
 }
 
 fn without(text: &Hostile, is_code: bool) -> Hostile {
@@ -108,7 +139,8 @@ impl Masking<'_> {
         let mut in_command = false;
         while let Some(line) = self.lines.get(at).copied() {
             in_command = self.is_code && (self.patterns.commands.is_match(line) || in_command && self.is_continued(at));
-            let Some(value) = self.value_in(line, in_command || self.is_code && self.is_continued(at)) else {
+            let value = self.value_in(line, in_command || self.is_code && self.is_continued(at));
+            let Some(value) = value.or_else(|| self.is_below(at, line).then_some(line.len())) else {
                 self.out.push(line.to_owned());
                 at += 1;
                 continue;
@@ -139,17 +171,30 @@ impl Masking<'_> {
     fn value_in(&self, line: &str, in_command: bool) -> Option<usize> {
         let pattern = if self.is_code { &self.patterns.code } else { &self.patterns.prose };
         let named = pattern.captures_iter(line).find_map(|found| {
-            let Some(word) = found.name("v") else {
-                return found
-                    .name("w")
-                    .or_else(|| found.get(0))
-                    .map(|whole| if found.name("w").is_some() { whole.start() } else { whole.end() });
-            };
-            (self.is_code || is_like_a_key(word.as_str())).then(|| word.start())
+            if found.name("v").is_some_and(|word| !self.is_code && !is_like_a_key(word.as_str())) {
+                return None;
+            }
+            let value = found.iter().skip(1).flatten().next().map(|value| value.start());
+            value.or_else(|| found.get(0).map(|whole| whole.end()))
         });
+        let beside = self.patterns.beside.find(line).map(|found| found.end());
+        let beside = beside.filter(|end| self.is_code || line.get(*end..).is_some_and(holds_a_value));
         let option = in_command.then(|| self.patterns.options.find(line)).flatten();
         let option = option.map(|found| line.get(..found.start() + 3).map_or(found.start(), str::len));
-        [named, option].into_iter().flatten().min()
+        [named, beside, option].into_iter().flatten().min()
+    }
+
+    /// Whether the value of a name in `line`, which is line `at`, is in the next one, with what stands between them or without.
+    fn is_below(&self, at: usize, line: &str) -> bool {
+        let Some(next) = self.line(at + 1).filter(|next| !next.trim().is_empty()) else { return false };
+        if self.patterns.above.is_match(line) {
+            return next.trim_start().starts_with([':', '=']) || holds_a_value(next);
+        }
+        let pattern = if self.is_code { &self.patterns.code } else { &self.patterns.prose };
+        let line = line.trim_end();
+        let over = |found: regex::Match<'_>| found.start() < line.len() && found.end() > line.len();
+        next.trim_start().starts_with(['=', ':', ',', '>', '('])
+            && pattern.find_iter(&format!("{line}\n{}", next.trim_start())).any(over)
     }
 
     /// Values stand before the name as well in pairs over several lines.
@@ -166,7 +211,7 @@ impl Masking<'_> {
     /// further in, and what it is joined with.
     fn end_of(&self, at: usize, rest: &str) -> usize {
         let line = self.line(at).unwrap_or_default();
-        let opened = line.get(..line.len() - rest.len()).is_some_and(|kept| kept.ends_with(['(', '[', '{']));
+        let opened = line.get(..line.len() - rest.len()).is_some_and(|kept| kept.trim_end().ends_with(['(', '[', '{']));
         let mut depth = i64::from(opened) + open_at_end(rest).0;
         let mut end = at + 1;
         while depth > 0 && end < at + LONGEST {
@@ -176,20 +221,42 @@ impl Masking<'_> {
         }
         end = end.max(self.end_of_quote(at, rest)).max(self.end_of_element(at, line, rest)).max(self.end_of_pair(at, line));
         let mut before = if end == at + 1 { rest } else { "," };
+        let is_listed = self.is_listed(at, line, rest);
+        let is_folded = line.get(..line.len() - rest.len()).is_some_and(|kept| kept.trim_end().ends_with(':'));
+        let is_folded = is_folded && open_at_end(rest).0 >= 0;
         while let Some(next) = self.line(end).filter(|_| end < at + LONGEST) {
-            let further_in = !next.trim().is_empty() && indent(next) > indent(line);
-            let joined = is_joined(before, next) || before.trim().is_empty() && end == at + 1;
+            let is_item = |text: &str| is_listed && indent(text) == indent(line) && text.trim_start().starts_with('-');
+            let further_in = !next.trim().is_empty() && indent(next) > indent(line)
+                || is_item(next)
+                || next.trim().is_empty() && self.line(end + 1).is_some_and(is_item);
+            let joined = is_joined(before, next)
+                || before.trim().is_empty() && end == at + 1
+                || is_folded && (is_scheme(before) || before.trim_end().ends_with([',', ';']) && is_parameter(next));
             if !further_in && !joined {
                 break;
             }
             // Where the value begins on a line of its own, its brackets are followed from there.
             if joined && open_at_end(next).0 > 0 {
-                return self.end_of(end, next).max(end + 1);
+                end = self.end_of(end, next).max(end + 1);
+                before = ",";
+                continue;
             }
             before = next;
             end += 1;
         }
         end
+    }
+
+    /// Whether the value is a list whose items, in the lines below, are no further in than its name, as YAML has it.
+    fn is_listed(&self, at: usize, line: &str, rest: &str) -> bool {
+        let items = self.lines.iter().skip(at + 1).take(LONGEST).take_while(|item| indent(item) >= indent(line));
+        let mut items = items.filter(|item| !item.trim().is_empty());
+        let is_list = |first: &&str| indent(first) == indent(line) && first.trim_start().starts_with('-');
+        let is_open = rest.trim().is_empty() || rest.trim_start().starts_with(['#', '&', '!']);
+        is_open
+            && items.next().is_some_and(|first| {
+                is_list(first) && (self.is_code || holds_a_value(first) || items.any(|item| holds_a_value(item)))
+            })
     }
 
     /// A quote that is open at the end of the line is closed further down, if anywhere.
@@ -253,6 +320,23 @@ fn is_like_a_key(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit()) || word.chars().skip(1).any(char::is_uppercase) || word.len() > 30
 }
 
+/// Whether one of the words is a pair of name and value, or like a key.
+fn holds_a_value(text: &str) -> bool {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '|' | '│' | '<' | '>'))
+        .any(|word| word.split_once('=').is_some_and(|(name, _)| !name.is_empty()) || word.len() >= 8 && is_like_a_key(word))
+}
+
+/// Whether a header's value goes on behind its first word.
+fn is_scheme(text: &str) -> bool {
+    ["bearer", "basic", "digest", "negotiate", "ntlm", "token"].iter().any(|scheme| text.trim().eq_ignore_ascii_case(scheme))
+}
+
+/// `response="…"`, as values of headers have it.
+fn is_parameter(line: &str) -> bool {
+    let name = line.split_once('=').map(|(name, _)| name.trim());
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
+}
+
 fn indent(line: &str) -> usize {
     line.chars().take_while(|c| matches!(c, ' ' | '\t')).count()
 }
@@ -265,7 +349,7 @@ const fn invisible(c: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{masked, masked_prose};
+    use super::{masked, masked_place, masked_prose};
     use crate::platform::hostile::Hostile;
 
     /// Proofs as tools and people write them. `SECRET42` is what nobody without an account may read.
@@ -353,6 +437,59 @@ mod tests {
         "COOKIE='a=1\nsid=SECRET42'",
         "headers.put(\"Cookie\", \"sid=SECRET42\")",
         "send(\"GET / HTTP/1.1\\r\\nCookie: sid=SECRET42\\r\\n\")",
+        "curl_setopt($ch, CURLOPT_COOKIE, 'foo=SECRET42');",
+        "curl_setopt($ch, CURLOPT_USERPWD, \"admin:SECRET42\");",
+        "curl_setopt($ch,\nCURLOPT_PROXYUSERPWD,\n'admin:SECRET42'\n);",
+        "curl_setopt($ch, CURLOPT_XOAUTH2_BEARER, 'SECRET42');",
+        "curl_setopt($ch, CURLOPT_COOKIELIST, 'foo=SECRET42');",
+        "curl_setopt($ch, CURLOPT_COOKIEFILE, '/tmp/SECRET42');",
+        "curl_easy_setopt(curl, CURLOPT_USERNAME, \"SECRET42\");",
+        "curl_easy_setopt(curl, CURLOPT_PROXYPASSWORD, \"SECRET42\");",
+        "curl_setopt_array($ch, [\n  CURLOPT_PASSWORD => 'SECRET42',\n]);",
+        "c.setopt(pycurl.USERPWD, 'admin:SECRET42')",
+        "c.setopt(c.COOKIE, 'foo=SECRET42')",
+        "req.basic_auth 'admin', 'SECRET42'",
+        "req.basic_auth \"admin\", \"SECRET42\"",
+        "req.basic_auth('admin', 'SECRET42')",
+        "given().auth().preemptive().basic(\"admin\",\"SECRET42\").get(\"/\")",
+        "given().auth().basic(\"admin\", \"SECRET42\").get(\"/\")",
+        "given()\n.auth()\n.preemptive()\n.basic(\"admin\", \"SECRET42\")\n.get(\"/\")",
+        "given().auth().oauth2(\"SECRET42\").get(\"/\")",
+        "given().auth().digest(\"admin\", \"SECRET42\").get(\"/\")",
+        "request(app).get('/').auth('admin', 'SECRET42')",
+        "request(app).get('/').auth(\n'admin',\n'SECRET42'\n)",
+        "--http-password SECRET42",
+        "--http-user SECRET42",
+        "--http-user=a --http-password=SECRET42",
+        "--proxy-user admin:SECRET42",
+        "--proxy-password SECRET42 https://a",
+        "--user admin:SECRET42",
+        "--auth-cred admin:SECRET42",
+        "cookies:\n- name: a\n  value: SECRET42\n- name: b\n  value: SECRET42",
+        "cookies: # of the browser\n- name: a\n  value: X\n\n- name: b\n  value: SECRET42",
+        "Cookie:\n- a=SECRET42\n- b=SECRET42",
+        "request:\n  cookies:\n  - a=X\n  - b=SECRET42\n  url: https://a",
+        "cookie\tfoo=SECRET42",
+        "cookie\nfoo=SECRET42",
+        "authorization\nBearer SECRET42\nhost\na",
+        "| Cookie | foo=SECRET42 |",
+        "| Header | Value |\n|---|---|\n| **Authorization** | SECRET42 |",
+        "Cookie | foo=SECRET42",
+        "<tr><td>Cookie</td><td>foo=SECRET42</td></tr>",
+        "**Cookie**: foo=SECRET42",
+        "Cookie%3A%20foo%3DSECRET42",
+        "Cookie%253A%2520foo%253DSECRET42",
+        "%0d%0aAuthorization%3a+Basic+SECRET42",
+        "{&quot;Cookie&quot;: &quot;foo=SECRET42&quot;}",
+        "Cookie\\u003a foo=SECRET42",
+        "document.cookie\n= 'foo=SECRET42'",
+        "headers[\"Cookie\"]\n= 'foo=SECRET42'",
+        "setCookie\n('foo', 'SECRET42')",
+        "Authorization: Digest username=\"u\",\nresponse=\"SECRET42\"",
+        "Authorization: Digest username=\"u\",\nrealm=\"a\",\nresponse=\"SECRET42\"\nHost: a",
+        "Authorization: AWS4-HMAC-SHA256 Credential=a,\nSignature=SECRET42",
+        "Authorization: Bearer\nSECRET42\nHost: a",
+        "Cookie: a=1;\nfoo=SECRET42",
     ];
 
     #[test]
@@ -371,6 +508,11 @@ mod tests {
             "The header Authorization: Basic SECRET42 was accepted.",
             "See https://admin:SECRET42@host/ for it.",
             "It answered JSESSIONID=SECRET42.",
+            "| Header | Value |\n|---|---|\n| Cookie | foo=SECRET42 |",
+            "It was sent with\nCookie\nfoo=SECRET42",
+            "The address holds Cookie%3A%20foo%3DSECRET42 at its end.",
+            "Set by CURLOPT_COOKIE, 'foo=SECRET42'.",
+            "It sends Cookie:\n- a=SECRET42\n- b=SECRET42",
         ] {
             let out = masked_prose(&Hostile::from(text));
             assert!(!out.raw().contains("SECRET42"), "{text} gave {}", out.raw());
@@ -379,6 +521,12 @@ mod tests {
             "The session cookie (RFC 6265) has no Secure flag, so Basic authentication is read by others.",
             "Tokens are compared in variable time. An authorization bypass follows.",
             "Upgrade to 2.17.1 or later.",
+            "Ask for basic_auth 'before' anything else, and leave --password out of commands.",
+            "| Cookie | Why it is unsafe |\n|---|---|\n| Session | No Secure flag |",
+            "Cookie\nThe flag Secure is missing on all of them.",
+            "Authorization\n\nEvery caller may read every order.",
+            "Calls of .auth() and of .basic(...) are found in the <b>Cookie</b> class.",
+            "The cookie\n(of a session) is readable by scripts, (see there).",
         ] {
             assert_eq!(masked_prose(&Hostile::from(text)).raw(), text);
         }
@@ -395,14 +543,37 @@ mod tests {
             "import cookies",
             "curl -X POST -H 'Accept: text/html' --data 'x=${jndi:ldap://a/b}' https://a/",
             "for i in range(3):\n    print(i)\nauthor: Bob",
+            "given().auth().none().get('/')\nmd.digest(text)",
+            "class CookieJar\n{\n  int size;\n}",
+            "docker run --user 1000 a\ncat cookies | sort",
+            "cookie\n\nfoo",
         ] {
             assert_eq!(masked(&Hostile::from(text)).raw(), text);
         }
-        for text in
-            ["cookies = {\n'a': 'b'\n}\nprint(1)", "Cookie: a\nHost: b\nprint(1)", "curl -b a \\\n  -d 'x' https://a\nprint(1)"]
-        {
+        for text in [
+            "cookies = {\n'a': 'b'\n}\nprint(1)",
+            "Cookie: a\nHost: b\nprint(1)",
+            "curl -b a \\\n  -d 'x' https://a\nprint(1)",
+            "req.basic_auth 'a', 'b'\nreq.path = 'x'\nprint(1)",
+            "get(u, headers={'Cookie': c},\nparams=p)\nprint(1)",
+            "cookies:\n- a=1\n- b=2\nprint(1)",
+            "Authorization: Digest a=1,\nb=2\nprint(1)",
+        ] {
             let out = masked(&Hostile::from(text));
             assert!(out.raw().ends_with("print(1)"), "{}", out.raw());
+        }
+    }
+
+    #[test]
+    fn places_keep_the_numbers_of_their_lines_and_lose_credentials() {
+        for text in ["src/CookieAuth.java:12", "a/b.jar!/org/Token.class:7-9", "Auth::login(String, int):3", "C:\\x y\\a.cs", ""]
+        {
+            assert_eq!(masked_place(&Hostile::from(text)).raw(), text);
+        }
+        for text in ["/a;jsessionid=SECRET42", "a.txt Cookie: sid=SECRET42", "Cookie:SECRET42", "a/eyJhbGciOiJIUzI1NiJ9.SECRET42"]
+        {
+            let out = masked_place(&Hostile::from(text));
+            assert!(!out.raw().contains("SECRET42"), "{text} gave {}", out.raw());
         }
     }
 

@@ -8,20 +8,18 @@ use std::pin::Pin;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 
+use super::html::{CLOSING, Scan};
 use crate::gateway::domain::share_entry::{Entry, Mark};
 use crate::platform::clock::Timestamp;
 
 /// A body on its way.
 pub(super) type Body = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
 
-/// How much of a page is looked at for the beginning of its body; behind that the line comes last.
-const HEAD: usize = 64 * 1024;
-
-/// The page with these words in it, and how many bytes that adds.
+/// The page with these words first in its body, or last where it has no tag for that; and how many bytes that adds.
 pub(super) fn marked(body: Body, words: &str) -> (Body, u64) {
     let line = format!("<p>{}</p>", escaped(words));
-    let added = line.len() as u64;
-    let state = Some((body, Page { held: Vec::new(), line: Some(line) }));
+    let added = (line.len() + CLOSING) as u64;
+    let state = Some((body, Page { scan: Scan::new(), line: Some(line) }));
     let stream = futures_util::stream::unfold(state, |state| async move {
         let (mut body, mut page) = state?;
         match body.next().await {
@@ -63,40 +61,28 @@ fn escaped(text: &str) -> String {
 
 /// A page as it streams by.
 struct Page {
-    /// What came before its body began.
-    held: Vec<u8>,
+    scan: Scan,
     /// Until it is put in.
     line: Option<String>,
 }
 
 impl Page {
     fn pass(&mut self, piece: Bytes) -> Bytes {
-        if self.line.is_none() || self.held.len() > HEAD {
-            return piece;
-        }
-        self.held.extend_from_slice(&piece);
-        if let Some(at) = body_begins(&self.held) {
-            let rest = self.held.split_off(at);
-            let line = self.line.take().unwrap_or_default();
-            return Bytes::from([std::mem::take(&mut self.held), line.into_bytes(), rest].concat());
-        }
-        if self.held.len() <= HEAD { Bytes::new() } else { Bytes::from(self.held.clone()) }
+        let Some(at) = self.line.as_ref().and_then(|_| self.scan.body_begins(&piece)) else { return piece };
+        let (before, after) = piece.split_at_checked(at).unwrap_or((&piece, &[]));
+        Bytes::from([before, &self.added(&[]), after].concat())
     }
 
     /// What is left when the page has ended.
     fn rest(mut self) -> Option<Bytes> {
-        let held = if self.held.len() > HEAD { Vec::new() } else { std::mem::take(&mut self.held) };
-        let rest = [held, self.line.take().unwrap_or_default().into_bytes()].concat();
-        (!rest.is_empty()).then(|| Bytes::from(rest))
+        self.line.is_some().then(|| Bytes::from(self.added(&self.scan.clone().closing())))
     }
-}
 
-/// Behind the tag that begins the body.
-fn body_begins(html: &[u8]) -> Option<usize> {
-    let lower = html.to_ascii_lowercase();
-    let tag = memchr::memmem::find_iter(&lower, b"<body")
-        .find(|at| lower.get(at + 5).is_some_and(|after| matches!(after, b'>' | b' ' | b'\n' | b'\r' | b'\t')))?;
-    memchr::memchr(b'>', lower.get(tag..)?).map(|end| tag + end + 1)
+    /// The line behind `closing`. However long that is, as many bytes are added: their number is told before the page is read.
+    fn added(&mut self, closing: &[u8]) -> Vec<u8> {
+        let line = self.line.take().unwrap_or_default();
+        [closing, line.as_bytes(), &vec![b' '; CLOSING.saturating_sub(closing.len())]].concat()
+    }
 }
 
 #[cfg(test)]
@@ -131,7 +117,10 @@ mod tests {
         for size in 1..page.len() {
             let (html, added) = through(page.chunks(size).collect()).await;
             let (before, after) = html.split_once("<p>Given out by ").unwrap();
-            assert!(before.ends_with("<BODY class=\"a\">") && after.ends_with("</p>\n<p>x</p></body>"), "{html}");
+            assert!(
+                before.ends_with("<BODY class=\"a\">") && after.split_once("</p>").unwrap().1.trim_start() == "<p>x</p></body>",
+                "{html}"
+            );
             assert!(after.starts_with(&format!(
                 "Ann &lt;b&gt; through share {}, downloaded 1970-01-01T00:00:00Z. Confidential. Note: f&#252;r Bob",
                 mark.short()
@@ -142,12 +131,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_without_a_body_tag_has_the_line_at_its_end_and_stays_whole() {
-        for page in [&b"<p>no tags"[..], b"", b"<bodyguard>x", b"<body", &vec![b'x'; HEAD * 2]] {
-            for size in [7, HEAD - 1, HEAD * 3] {
+    async fn a_page_without_a_body_tag_has_the_line_at_its_end_where_it_is_seen_and_stays_whole() {
+        let pages =
+            [&b"<p>no tags"[..], b"", b"<bodyguard>x", b"<body", b"<!-- <body> ", b"<script>'<body>'", &vec![b'x'; 200_000]];
+        let closed = ["", "", "", ">", "-->", "</script>", ""];
+        for (page, closed) in pages.into_iter().zip(closed) {
+            for size in [1, 7, 300_000] {
                 let (html, added) = through(page.chunks(size).collect()).await;
                 assert!(html.as_bytes().starts_with(page), "{} bytes by {size}", page.len());
+                assert!(html[page.len()..].starts_with(&format!("{closed}<p>Given out by ")), "{html}");
                 assert_eq!(html.len() as u64, page.len() as u64 + added);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_line_is_never_where_nobody_sees_it() {
+        for hidden in ["<!-- <body> -->", "<script>'<body>'</script>", "<style>/*<body>*/</style>", "<title><body></title>"] {
+            let page = format!("<html>{hidden}<body id=a>x</body>");
+            for size in 1..page.len() {
+                let (html, _) = through(page.as_bytes().chunks(size).collect()).await;
+                let (before, _) = html.split_once("<p>Given out by ").unwrap();
+                assert_eq!(before, format!("<html>{hidden}<body id=a>"));
             }
         }
     }
