@@ -27,7 +27,7 @@ pub(in crate::gateway) fn ring(settings: &Settings) -> Result<Ring, StartError> 
 /// The store, on which nothing was asked yet.
 pub(in crate::gateway) fn store(settings: &Settings, clock: &Clock, shutdown: &Shutdown) -> Result<Store, StartError> {
     let opened = match (settings.store.backend, &settings.store.redis_url) {
-        (Backend::Embedded, _) => Store::embedded(&settings.store.path, clock.clone()),
+        (Backend::Embedded, _) => Store::embedded(&settings.store.path, clock.clone()).inspect(|store| store.hurry_at(shutdown)),
         (Backend::Redis, None) => return Err(StartError::Settings("the Redis store needs redis_url".to_owned())),
         (Backend::Redis, Some(url)) => {
             let redis = RedisSettings {

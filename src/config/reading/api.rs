@@ -53,7 +53,8 @@ fn retry(section: &mut Section<'_>) -> Retry {
         percent: section.number("percent", 0..=100),
         least: section.number("least", 0..=1_000_000),
         window_seconds: section.number("window_seconds", 1..=600),
-        refused_key_seconds: section.number("refused_key_seconds", 0..=3600),
+        // Whoever is told to send an upload again does so within this time.
+        refused_key_seconds: section.number("refused_key_seconds", 5..=3600),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The one-file backend: every operation of the contract as a piece of work on the entries of the file.
 //!
 //! A write is answered after its commit. Most are on the disk then; touches, counts and leases are there a tenth of a
-//! second later. Reads happen on the caller's thread from the newest commit.
+//! second later, and when the end begins. Reads happen on the caller's thread from the newest commit.
 
 use std::future::{Ready, ready};
 use std::path::Path;
@@ -20,6 +20,7 @@ use super::writer::Writer;
 use super::{Count, Key, Lease, OpenError, Record, Seen, Swap, Unavailable, Version};
 use crate::platform::clock::Clock;
 use crate::platform::random;
+use crate::platform::shutdown::Shutdown;
 
 /// How long the last fencing number is remembered.
 const FENCE_KEPT: Duration = Duration::from_hours(24);
@@ -48,6 +49,17 @@ impl Embedded {
         let writer = Writer::start(Arc::clone(&file), clock.clone())
             .map_err(|error| OpenError::Refused(path.display().to_string(), error.to_string()))?;
         Ok(Self(Arc::new(Inner { writer, file, clock, board: Board::default() })))
+    }
+
+    pub(super) fn hurry_at(&self, shutdown: &Shutdown) {
+        let (inner, end) = (Arc::downgrade(&self.0), shutdown.clone());
+        shutdown.spawn(async move {
+            end.begun().await;
+            let Some(inner) = inner.upgrade() else { return };
+            if let Err(error) = inner.writer.hurry().await {
+                tracing::error!(%error, "what the embedded store was told last may not be on the disk");
+            }
+        });
     }
 
     pub(super) fn get(&self, key: &Key) -> Ready<Result<Option<Record>, Unavailable>> {

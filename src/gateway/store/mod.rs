@@ -141,6 +141,14 @@ impl Store {
         Ok(Self(Backend::Embedded(embedded::Embedded::open(path, clock)?)))
     }
 
+    /// When the end begins, nothing waits for its flush any more: the process may be gone before the last clone was dropped. Call
+    /// it where a tokio runtime is running.
+    pub(in crate::gateway) fn hurry_at(&self, shutdown: &Shutdown) {
+        if let Backend::Embedded(embedded) = &self.0 {
+            embedded.hurry_at(shutdown);
+        }
+    }
+
     /// A store on Redis 7. Does not connect yet, so it may be down now. Expiry is by Redis's own clock.
     ///
     /// # Errors

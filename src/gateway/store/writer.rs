@@ -1,6 +1,7 @@
 //! The one thread that writes the embedded file. It puts what waits into one commit, so that many writers share one flush,
 //! and between commits it deletes what ran out.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -27,6 +28,7 @@ pub(super) struct Writer {
     jobs: Option<Sender<Job>>,
     file: Arc<File>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    hurries: Arc<AtomicBool>,
 }
 
 struct Job {
@@ -48,9 +50,17 @@ struct Done {
 impl Writer {
     pub(super) fn start(file: Arc<File>, clock: Clock) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel();
-        let pen = Pen { file: Arc::clone(&file), clock, unflushed: false, flushed: Instant::now(), swept: Instant::now() };
+        let (hurries, now) = (Arc::new(AtomicBool::new(false)), Instant::now());
+        let (for_pen, at) = (Arc::clone(&hurries), Arc::clone(&file));
+        let pen = Pen { file: at, clock, unflushed: false, flushed: now, swept: now, hurries: for_pen };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || pen.run(&queue))?;
-        Ok(Self { jobs: Some(jobs), file, thread: Mutex::new(Some(thread)) })
+        Ok(Self { jobs: Some(jobs), file, thread: Mutex::new(Some(thread)), hurries })
+    }
+
+    /// Puts on the disk whatever was written; what is written from now on is there when it is answered.
+    pub(super) async fn hurry(&self) -> Result<(), Unavailable> {
+        self.hurries.store(true, Ordering::Release);
+        self.write(true, |_| Ok(())).await
     }
 
     /// Has the thread do `work` and waits for the commit. When the caller goes away, the work is done all the same.
@@ -92,6 +102,8 @@ struct Pen {
     unflushed: bool,
     flushed: Instant,
     swept: Instant,
+    /// Whether no commit is relaxed any more.
+    hurries: Arc<AtomicBool>,
 }
 
 impl Pen {
@@ -122,7 +134,7 @@ impl Pen {
 
     /// Does the jobs in one transaction and answers them when it is committed, or abandoned.
     fn commit(&mut self, jobs: Vec<Job>, flush: bool) {
-        let durable = flush || jobs.iter().any(|job| job.durable);
+        let durable = flush || self.hurries.load(Ordering::Acquire) || jobs.iter().any(|job| job.durable);
         let mut answers = Vec::with_capacity(jobs.len());
         let outcome = self.transact(durable, |entries| {
             let mut outcome = Ok(());

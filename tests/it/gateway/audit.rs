@@ -4,14 +4,22 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
+use std::time::Duration;
 
+use cardea::platform::clock::Clock;
+use futures_util::future::join_all;
 use serde_json::Value;
 
+use super::operations::value;
 use crate::support::client::{Browser, Manners};
 use crate::support::demo::cardea;
 use crate::support::eventually;
-use crate::support::provider::{Grant, person};
+use crate::support::front::Front;
+use crate::support::long_way::LongWay;
+use crate::support::provider::{Grant, Provider, person};
+use crate::support::redis::{RedisServer, free_port};
 use crate::support::replicas::{Replica, Replicas, SEALING_KEY, Setup};
+use crate::support::service::Service;
 
 /// Runs `cardea audit` with the settings of a gateway.
 fn audit(replica: &Replica, arguments: &[&str]) -> Output {
@@ -399,4 +407,132 @@ async fn a_trail_that_was_wiped_is_not_called_empty_and_an_empty_file_is_left_as
     }
     let (code, told) = verify();
     assert!(code == Some(1) && told.contains("acme: NO TRAIL") && told.contains("globex: nothing is written yet"), "{told}");
+}
+
+/// With these lines of `[gateway.audit]`.
+fn with(lines: &str) -> Setup {
+    Setup { extra: format!("[gateway.audit]\n{lines}"), ..Setup::default() }
+}
+
+/// Events of the log as they are exported, newest first.
+async fn exported(browser: &mut Browser, portal: &str, query: &str) -> Vec<Value> {
+    let file = browser.get(&format!("{portal}/admin/audit.json{query}")).await;
+    assert_eq!(file.status, 200, "{}", file.text());
+    let log: Value = serde_json::from_slice(&file.bytes).unwrap();
+    log["events"].as_array().unwrap().clone()
+}
+
+/// Begins changes from another site, each of which is refused and an event that anybody can cause.
+async fn strangers_try(portal: &str, times: usize) {
+    let foreign = Manners { fetch_site: Some("cross-site"), ..Manners::default() };
+    let mut stranger = Browser::new();
+    for _ in 0..times {
+        assert_eq!(stranger.post_as(&format!("{portal}/auth/logout"), &[], &foreign).await.status, 403);
+    }
+}
+
+/// Asks for three files at the same time, while the store takes its time; how many were made.
+async fn files_at_once(lines: &str) -> usize {
+    let redis = RedisServer::start().await;
+    let way = LongWay::to(redis.port).await;
+    let at = RedisServer::elsewhere(format!("redis://127.0.0.1:{}", way.port));
+    let replicas = Replicas::at_redis(at, 1, with(lines)).await;
+    let dora = replicas.signed_in().await;
+    let file = async |form: &str| {
+        let url = format!("{}/admin/audit.{form}", replicas.all[0].url);
+        dora.clone().get(&url).await
+    };
+    way.takes(Duration::from_millis(200));
+    let answers = join_all(["csv", "json", "csv"].map(&file)).await;
+    way.takes(Duration::ZERO);
+    for refused in answers.iter().filter(|answer| answer.status != 200) {
+        assert_eq!((refused.status.as_u16(), refused.header("retry-after")), (429, "10"), "{}", refused.text());
+    }
+    assert_eq!(file("csv").await.status, 200, "those that were made have ended");
+    answers.iter().filter(|answer| answer.status == 200).count()
+}
+
+#[tokio::test]
+async fn as_many_files_of_the_log_are_made_at_once_as_is_set_and_who_comes_next_waits() {
+    assert_eq!(files_at_once("files_at_once = 1\n").await, 1);
+    assert_eq!(files_at_once("").await, 2);
+}
+
+/// With a clock that the test moves.
+#[tokio::test]
+async fn records_stay_for_as_many_days_as_is_set() {
+    for (lines, kept) in [("days = 2\n", 1), ("", 2)] {
+        let provider = Provider::start().await;
+        let service = Service::start(&provider).await;
+        let clock = Clock::manual(Clock::system().now());
+        let extra = format!("[gateway.audit]\n{lines}");
+        let front = Front::at(clock.clone(), (&service.base, &provider.issuer), &extra).await;
+        let sign_ins_with_this_one = async || {
+            let mut dora = Browser::new();
+            assert_eq!(dora.sign_in_at(&front.base).await.status, 200);
+            let now = clock.now().rfc3339_millis();
+            eventually("the sign-in in the log", async || {
+                let all = exported(&mut dora, &front.base, "?act=sign_in").await;
+                all.first().is_some_and(|newest| newest["time"] == *now).then_some(all.len())
+            })
+            .await
+        };
+        assert_eq!(sign_ins_with_this_one().await, 1);
+        clock.advance(Duration::from_hours(47));
+        assert_eq!(sign_ins_with_this_one().await, 2, "{lines}");
+        clock.advance(Duration::from_hours(2));
+        assert_eq!(sign_ins_with_this_one().await, kept + 1, "{lines}");
+    }
+}
+
+#[tokio::test]
+async fn as_many_events_wait_for_a_store_that_is_away_as_is_set() {
+    for (lines, left_out, waiting) in [("waiting = 4\n", 5.0, 2), ("", 0.0, 7)] {
+        let port = free_port();
+        let lines = format!("{lines}[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n");
+        let mut replicas = Replicas::on_redis_with(1, with(&lines)).await;
+        replicas.redis.as_mut().unwrap().kill();
+        strangers_try(&replicas.all[0].url, 8).await;
+        let operators = async |path: &str| Browser::new().get(&format!("http://127.0.0.1:{port}{path}")).await.text();
+        // One is being written; strangers' have half of the room.
+        eventually("those that wait", async || {
+            let told: Value = serde_json::from_str(&operators("/readyz").await).unwrap();
+            (told["audit_waiting"] == waiting).then_some(())
+        })
+        .await;
+        let metrics = operators("/metrics").await;
+        assert_eq!(value(&metrics, "cardea_audit_left_out_total"), Some(left_out), "{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn strangers_have_as_many_events_a_day_as_is_set() {
+    for (lines, written, left_out) in [("strangers_per_day = 3\n", 3, Some("cross_site 2")), ("", 5, None)] {
+        let mut replicas = Replicas::embedded_with(with(lines)).await;
+        strangers_try(&replicas.all[0].url, 5).await;
+        replicas.all[0].finish().await;
+        let all = events(&replicas.all[0], "acme");
+        let of = |deed: &'static str| all.iter().filter(move |event| event["deed"] == deed);
+        assert_eq!((of("cross_site").count(), of("left_out").count()), (written, usize::from(left_out.is_some())), "{all:#?}");
+        assert_eq!(of("left_out").next().and_then(|event| event["detail"].as_str()), left_out);
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_the_log_shows_and_looks_through_as_much_as_is_set() {
+    for (lines, shown, is_found) in [("page_events = 3\nlooked_through = 100\n", 3, false), ("", 50, true)] {
+        let replicas = Replicas::embedded_with(with(&format!("strangers_per_minute = 1000\n{lines}"))).await;
+        let portal = &replicas.all[0].url;
+        let mut dora = replicas.signed_in().await;
+        strangers_try(portal, 120).await;
+        eventually("all events", async || (exported(&mut dora, portal, "?act=cross_site").await.len() == 120).then_some(()))
+            .await;
+        let page = dora.get(&format!("{portal}/admin/audit?act=cross_site")).await;
+        assert_eq!(page.text().matches("<code class=\"small\">").count(), shown, "{}", page.text());
+        // The sign-in is older than all of them.
+        let page = dora.get(&format!("{portal}/admin/audit?act=sign_in")).await;
+        let text = page.text();
+        assert_eq!(text.contains("<code class=\"small\">"), is_found, "{text}");
+        assert_eq!(text.contains("Looked through 100 events"), !is_found, "{text}");
+    }
 }

@@ -82,6 +82,32 @@ async fn a_key_is_replaced_on_one_gateway_after_the_other_and_nobody_has_to_sign
 }
 
 #[tokio::test]
+async fn trails_are_sealed_anew_as_fast_as_is_set() {
+    let mut both = Vec::new();
+    for lines in ["resealed_per_minute = 1\n", ""] {
+        let extra = format!("[gateway.audit]\n{lines}");
+        let setup = Setup { extra, store: "replica_seconds = 1\n".to_owned(), ..Setup::default() };
+        let mut replicas = Replicas::embedded_with(setup).await;
+        for _ in 0..3 {
+            replicas.signed_in().await;
+        }
+        restart_with(&mut replicas.all[0], SEALING_KEY, &format!("{NEW_KEY}{SEALING_KEY}")).await;
+        both.push(replicas);
+    }
+    eventually("a trail that is sealed anew", async || {
+        both[1].logs().contains("of the audit trails are sealed anew").then_some(())
+    })
+    .await;
+    // The slow one had more time for it.
+    assert!(!both[0].logs().contains("of the audit trails are sealed anew"));
+    for replicas in &mut both {
+        replicas.all[0].finish().await;
+    }
+    let [slow, usual] = [0, 1].map(|place: usize| line(&both[place].all[0], "k1"));
+    assert!(slow.contains("(audit 2,") && !usual.contains("(audit "), "{slow}\n{usual}");
+}
+
+#[tokio::test]
 async fn status_of_an_embedded_store_in_use_says_so_and_counts_when_it_is_free() {
     let mut replicas = Replicas::embedded().await;
     let _browser = replicas.signed_in().await;

@@ -1,6 +1,7 @@
 //! API keys and server keys in use, over sockets: who gets in with which key, for how long, and with which key of the tenant the
 //! service is then asked.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use crate::support::front::Front;
 use crate::support::provider::Provider;
 use crate::support::replicas::{Replicas, Setup};
 use crate::support::service::Service;
+use crate::support::upstream::{Says, Upstream, json};
 
 const SK: &str = "server-key-one-0123456789";
 const OTHER_SK: &str = "server-key-two-0123456789";
@@ -259,6 +261,53 @@ async fn an_upload_that_met_a_refused_server_key_is_sent_again_with_the_other_on
     assert_eq!(office.shown(), [(SK.to_owned(), 401), (OTHER_SK.to_owned(), 401)], "one after the other");
 }
 
+/// With a clock that the test moves: reads, and an upload that meets the refused key and is sent again.
+#[tokio::test]
+async fn a_refused_server_key_is_tried_last_for_as_long_as_is_set() {
+    for (lines, seconds) in [("[gateway.api.retry]\nrefused_key_seconds = 5\n", 5), ("", 60)] {
+        let provider = Provider::start().await;
+        let service = Service::start(&provider).await;
+        service.desk().keys = vec![SK.to_owned(), OTHER_SK.to_owned()];
+        let clock = Clock::manual(Clock::system().now());
+        let front = Front::at(clock.clone(), (&service.base, &provider.issuer), lines).await;
+        let mut dora = Browser::new();
+        assert_eq!(dora.sign_in_at(&front.base).await.status, 200);
+        dora.add_server_key(&front.base, "first", SK).await;
+        let key = dora.issue_api_key(&front.base, &[]).await;
+        let list = dora.add_server_key(&front.base, "second", OTHER_SK).await;
+        let csrf = list.hidden("csrf");
+        assert_eq!(dora.post(&list.link("action", "/activate"), &[("csrf", &csrf)]).await.status, 303);
+        let client = http();
+        let shown = || -> Vec<(String, u16)> { service.desk().calls.drain(..).map(|call| (call.bearer, call.status)).collect() };
+        let read = async || {
+            shown();
+            let answer = client.get(format!("{}{NEVER_KEPT}", front.base)).bearer_auth(&key).send().await.unwrap();
+            assert_eq!(answer.status(), 200);
+            shown()
+        };
+        let [newer, refused, older] = [(OTHER_SK, 200), (OTHER_SK, 401), (SK, 200)].map(|(sk, status)| (sk.to_owned(), status));
+        eventually("the newer key", async || (read().await == [newer.clone()]).then_some(())).await;
+        service.desk().keys = vec![SK.to_owned()];
+        assert_eq!(read().await, [refused.clone(), older.clone()]);
+        clock.advance(Duration::from_secs(seconds - 1));
+        assert_eq!(read().await, std::slice::from_ref(&older), "it comes last for {seconds} seconds");
+        clock.advance(Duration::from_secs(1));
+        let upload = async || {
+            shown();
+            let form = Form::new().part("file", Part::bytes(b"PK".as_slice()).file_name("a.jar"));
+            let request = client.post(format!("{}/scanner/api/v1/files/upload", front.base)).bearer_auth(&key);
+            let answer = request.multipart(form).send().await.unwrap();
+            let wait = answer.headers().get("retry-after").map(|value| value.to_str().unwrap().parse().unwrap());
+            (answer.status().as_u16(), wait, shown())
+        };
+        let (status, wait, tried) = upload().await;
+        assert_eq!((status, tried), (503, vec![refused.clone()]), "its time is over");
+        // As long after it as was asked for, and as a sender may take besides.
+        clock.advance(Duration::from_secs(wait.unwrap()) + Duration::from_secs(2));
+        assert_eq!(upload().await, (200, None, vec![older.clone()]));
+    }
+}
+
 /// A key of a network and one of another, behind a proxy of the first one that writes these headers: who gets in with which.
 async fn behind_a_proxy(header: &'static str, named: &[(&[u8], u16, u16)]) {
     let server = format!("trusted_proxies = [\"127.0.0.0/8\"]\nforwarded_by = \"{header}\"\n");
@@ -407,4 +456,48 @@ async fn what_a_key_has_begun_ends_with_it_on_every_replica() {
         cut(report).await;
     }
     drop(sender);
+}
+
+/// However short an answer is, and before there is one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_waits_for_the_service_and_an_answer_that_drips_end_with_their_key() {
+    let (provider, upstream) = (Provider::start().await, Upstream::start().await);
+    let front = Front::at(Clock::system(), (&upstream.base, &provider.issuer), "").await;
+    let mut dora = Browser::new();
+    assert_eq!(dora.sign_in_at(&front.base).await.status, 200);
+    dora.add_server_key(&front.base, "first", SK).await;
+    let key = dora.issue_api_key(&front.base, &[]).await;
+    let list = dora.get(&format!("{}/admin/keys", front.base)).await;
+    let url = list.link("href", "/revoke");
+    let csrf = dora.get(&url).await.hidden("csrf");
+    let before = upstream.asked().len();
+    let (pieces, more) = mpsc::channel(1);
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/pdf\r\ncontent-length: 1000\r\n\r\n%PDF".to_vec();
+    let drips = Says::Then(head, Arc::new(tokio::sync::Mutex::new(more)));
+    upstream.says([drips, Says::Silence, Says::Silence, Says::Bytes(json("200 OK", "{}"))]);
+    let ask = |path: &str| http().get(format!("{}{path}", front.base)).bearer_auth(&key).send();
+    let mut report = ask(REPORT).await.unwrap();
+    assert_eq!(report.chunk().await.unwrap().unwrap(), "%PDF");
+    let create = http().post(format!("{}/scanner/api/v2/tasks", front.base)).bearer_auth(&key).body("{}").send();
+    let revoked = async {
+        upstream.asked_times(before + 3).await;
+        // They go on for as long as the key is good.
+        tokio::time::sleep(Duration::from_millis(1200)).await;
+        pieces.send(b" and".to_vec()).await.unwrap();
+        assert_eq!(report.chunk().await.unwrap().unwrap(), " and");
+        assert_eq!(dora.post(&url, &[("csrf", &csrf)]).await.status, 303);
+        let since = Instant::now();
+        cut(report).await;
+        since
+    };
+    let (read, created, since) = tokio::join!(ask(NEVER_KEPT), create, revoked);
+    for answer in [read, created] {
+        let told = problem(answer.unwrap(), 401).await;
+        assert!(told["message"].as_str().unwrap().contains("revoked"), "{told}");
+    }
+    eventually("the end at the service", async || upstream.asked()[before..].iter().all(|asked| asked.is_gone).then_some(()))
+        .await;
+    // The service itself would be waited for much longer.
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+    drop(pieces);
 }

@@ -237,6 +237,36 @@ async fn a_sha256_is_compared_however_it_is_spelled_and_a_form_of_two_readings_n
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_headers_of_a_part_may_be_as_long_as_is_set_where_the_file_is_hashed() {
+    let upstream = Upstream::start().await;
+    let narrow = Front::with(&upstream.base, "[gateway.limits]\npart_head_bytes = 256\n").await;
+    let usual = Front::new(&upstream.base).await;
+    let hashed = format!("?sha256={}", hex(&sha256(b"good")));
+    // With the blank line behind them, the headers of its one part have so many bytes.
+    let form = |bytes: usize| {
+        let head = "Content-Disposition: form-data; name=\"file\"; filename=\"a.jar\"\r\nX-More: ";
+        let more = "x".repeat(bytes - head.len() - 4);
+        format!("--b\r\n{head}{more}\r\n\r\ngood\r\n--b--\r\n")
+    };
+    let send = async |front: &Front, query: &str, bytes: usize| {
+        let request = http().post(format!("{}{UPLOAD}{query}", front.base)).bearer_auth("t");
+        let request = request.header("content-type", "multipart/form-data; boundary=b").body(form(bytes));
+        request.send().await.unwrap().status().as_u16()
+    };
+    for (front, most) in [(&narrow, 256), (&usual, 16 * 1024)] {
+        assert_eq!(send(front, &hashed, most).await, 200, "{most}");
+        assert_eq!(send(front, "", most + 1).await, 200, "where nothing is hashed nobody reads them");
+        let before = upstream.asked().len();
+        assert_eq!(send(front, &hashed, most + 1).await, 400, "{most}");
+        let whole = form(most + 1).len();
+        eventually("a cut", async || {
+            upstream.asked()[before..].iter().all(|asked| asked.is_gone && asked.body_bytes < whole).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_the_service_says_before_the_body_is_there_is_said_to_the_sender() {
     let upstream = Upstream::start().await;
     let front = Front::new(&upstream.base).await;
@@ -270,6 +300,16 @@ async fn a_body_that_is_too_large_is_refused_whether_its_length_is_told_or_not()
     assert_eq!(search(900).send().await.unwrap().status(), 200);
     problem(search(1024).send().await).await;
     assert_eq!(upstream.asked().len(), 1);
+    // Nor is it sent for.
+    let host = front.base.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    let head = format!(
+        "POST /scanner/api/v1/tasks/search HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer t\r\nexpect: 100-continue\r\n\
+         content-type: application/json\r\ncontent-length: 1025\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let told = read_to(&mut stream, "}").await;
+    assert!(told.starts_with("HTTP/1.1 413") && !told.contains("100 Continue"), "{told}");
     // What is told to be too large is not begun.
     let form = Form::new().part("file", Part::bytes(vec![0; 200_000]).file_name("a.jar"));
     problem(bearer(UPLOAD).multipart(form).send().await).await;

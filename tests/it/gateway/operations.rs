@@ -3,20 +3,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use reqwest::Method;
 
 use crate::support::client::{Answer, Browser, Manners};
 use crate::support::eventually;
+use crate::support::long_way::LongWay;
 use crate::support::redis::{RedisServer, free_port};
 use crate::support::replicas::{Replicas, Setup};
 
 /// A gateway with an operations listener, and where that is.
 async fn operated(redis: bool, extra: &str) -> (Replicas, String) {
-    let port = free_port();
-    let setup = Setup { extra: format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n{extra}"), ..Setup::default() };
+    let (setup, operations) = with(extra);
     let replicas = if redis { Replicas::on_redis_with(1, setup).await } else { Replicas::embedded_with(setup).await };
-    (replicas, format!("http://127.0.0.1:{port}"))
+    (replicas, operations)
+}
+
+/// The same on a Redis that is there already.
+async fn operated_at(port: u16, extra: &str) -> (Replicas, String) {
+    let (setup, operations) = with(extra);
+    (Replicas::at_redis(RedisServer::elsewhere(format!("redis://127.0.0.1:{port}")), 1, setup).await, operations)
+}
+
+/// Settings with further lines of `[gateway.operations]`, and where the listener is.
+fn with(lines: &str) -> (Setup, String) {
+    let port = free_port();
+    let extra = format!("[gateway.operations]\nlisten = \"127.0.0.1:{port}\"\n{lines}");
+    (Setup { extra, ..Setup::default() }, format!("http://127.0.0.1:{port}"))
 }
 
 /// Asks as a program does.
@@ -139,6 +153,35 @@ async fn without_the_store_a_gateway_lives_and_says_what_is_missing() {
 }
 
 #[tokio::test]
+async fn a_store_may_take_as_long_to_answer_as_is_set() {
+    for (lines, status) in [("store_answers_ms = 60\n", 503), ("", 200)] {
+        let redis = RedisServer::start().await;
+        let way = LongWay::to(redis.port).await;
+        let (_replicas, operations) = operated_at(way.port, lines).await;
+        let is_ready = async || (ask(&format!("{operations}/readyz")).await.status == 200).then_some(());
+        eventually("a ready gateway", is_ready).await;
+        way.takes(Duration::from_millis(500));
+        assert_eq!(ask(&format!("{operations}/readyz")).await.status, status, "{lines}");
+        way.takes(Duration::ZERO);
+        eventually("a ready gateway", is_ready).await;
+    }
+}
+
+#[tokio::test]
+async fn the_store_is_watched_as_often_as_is_set() {
+    let mut redis = RedisServer::start().await;
+    let (_seldom, seldom) = operated_at(redis.port, "watch_ms = 60000\n").await;
+    let (_usual, usual) = operated_at(redis.port, "").await;
+    let away = async |operations: &str| {
+        value(&ask(&format!("{operations}/metrics")).await.text(), "cardea_store_unavailable_seconds").unwrap()
+    };
+    assert!(away(&seldom).await == 0.0 && away(&usual).await == 0.0);
+    redis.kill();
+    eventually("the time without a store", async || (away(&usual).await > 0.0).then_some(())).await;
+    assert!(away(&seldom).await == 0.0, "it has not looked again yet");
+}
+
+#[tokio::test]
 async fn a_gateway_lives_and_is_ready_without_provider_and_service() {
     let port = free_port();
     let identity = "browser_auth_url = \"http://127.0.0.1:1\"\n".to_owned();
@@ -154,7 +197,7 @@ async fn a_gateway_lives_and_is_ready_without_provider_and_service() {
 async fn a_gateway_that_is_asked_to_end_is_not_ready_while_it_finishes() {
     let (replicas, operations) = operated(false, "").await;
     let browser = replicas.signed_in().await;
-    replicas.service.desk().latency = std::time::Duration::from_secs(4);
+    replicas.service.desk().latency = Duration::from_secs(4);
     let (mut tab, url) = (browser.clone(), format!("{}/tasks", replicas.all[0].url));
     let page = async { tab.get(&url).await.status.as_u16() };
     let watched = async {
@@ -183,6 +226,21 @@ fn documented() -> BTreeMap<String, (String, BTreeSet<String>)> {
         (cells[0].trim_end_matches('`').to_owned(), (cells[1].to_owned(), labels.collect()))
     });
     rows.collect()
+}
+
+/// Of the same table: each value of a label whose values are a closed list, as it stands on the page.
+fn closed() -> Vec<(String, String)> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ARCHITECTURE.md")).unwrap();
+    let section = text.split("\n## Metrics\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut all = Vec::new();
+    for row in section.lines().filter_map(|line| line.strip_prefix("| `")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        for (label, values) in cells[2].split('`').skip(1).step_by(2).filter_map(|label| label.split_once('=')) {
+            let name = cells[0].trim_end_matches('`');
+            all.extend(values.split(',').map(|value| (name.to_owned(), format!("{label}=\"{value}\""))));
+        }
+    }
+    all
 }
 
 /// Metrics that the program measures, by name.
@@ -228,6 +286,10 @@ async fn the_table_of_metrics_the_page_and_the_program_agree() {
     let unmeasured: Vec<&String> = documented.keys().filter(|name| !measured().contains(*name)).collect();
     assert!(unmeasured.is_empty(), "in the table, and measured nowhere: {unmeasured:?}");
     // Values of a label that are a closed list start at zero, so that their first event shows as a change.
+    for (name, value) in closed() {
+        let is_there = page.lines().any(|line| line.starts_with(&format!("{name}{{")) && line.contains(&value));
+        assert!(is_there, "{name} does not begin with {value}");
+    }
     let closed = page.lines().filter(|line| line.starts_with("cardea_csrf_block_total{signal=")).count();
     assert_eq!(closed, 5, "{page}");
 }

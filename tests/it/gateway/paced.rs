@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use cardea::platform::clock::Clock;
 use futures_util::future::{Either, select};
 use reqwest::{Client, Method, Response, StatusCode};
 use serde_json::Value;
@@ -308,6 +309,46 @@ async fn strangers_take_neither_the_places_nor_the_allowance_of_members() {
     match select(Box::pin(both), Box::pin(meanwhile)).await {
         Either::Left(_) => panic!("the service answered"),
         Either::Right(_) => {}
+    }
+}
+
+/// With a clock that the test moves.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_a_members_for_as_long_as_is_set_after_the_service_accepted_it_last() {
+    for (lines, is_known) in [("proven_seconds = 5\n", false), ("", true)] {
+        let upstream = Upstream::start().await;
+        let clock = Clock::manual(Clock::system().now());
+        let extra = format!("[gateway.api.gate]\nstrangers_at_once = 1\nwaiting = 0\n{lines}");
+        let front = Front::at(clock.clone(), (&upstream.base, "http://127.0.0.1:9"), &extra).await;
+        let client = http();
+        let ok = || Says::Bytes(json("200 OK", "{}"));
+        upstream.says([ok(), ok(), ok(), Says::Silence, ok()]);
+        let alice = async || ask(&client, &front.base, "token-of-alice", &[]).await;
+        let is_member = |answer: &Response| header(answer, "ratelimit-policy").contains("\"caller\"");
+        let first = alice().await;
+        assert!(first.status() == 200 && !is_member(&first), "{:?}", first.headers());
+        for _ in 0..2 {
+            clock.advance(Duration::from_secs(4));
+            let answer = alice().await;
+            assert!(answer.status() == 200 && is_member(&answer), "{lines}: {:?}", answer.headers());
+        }
+        // Somebody has the one place of strangers.
+        let somebody = ask(&client, &front.base, "made-up", &[]);
+        let meanwhile = async {
+            upstream.asked_times(4).await;
+            clock.advance(Duration::from_secs(5));
+            let answer = alice().await;
+            if is_known {
+                assert!(answer.status() == 200 && is_member(&answer), "{:?}", answer.headers());
+            } else {
+                refused(answer, StatusCode::SERVICE_UNAVAILABLE).await;
+            }
+            assert_eq!(upstream.asked().len(), 4 + usize::from(is_known));
+        };
+        match select(Box::pin(somebody), Box::pin(meanwhile)).await {
+            Either::Left(_) => panic!("the service answered"),
+            Either::Right(_) => {}
+        }
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod front;
 pub(crate) mod jar;
 pub(crate) mod keys;
 pub(crate) mod large;
+pub(crate) mod long_way;
 pub(crate) mod openid;
 pub(crate) mod provider;
 pub(crate) mod redis;

@@ -53,7 +53,7 @@ pub(crate) struct Setup {
     pub(crate) session: String,
     /// Lines of the identity section of both tenants.
     pub(crate) identity: String,
-    /// Lines of `[gateway.store]` for Redis after its address.
+    /// Lines of `[gateway.store]` after its address or path.
     pub(crate) store: String,
     /// A provider that is there already.
     pub(crate) provider: Option<Provider>,
@@ -143,7 +143,7 @@ fn configuration(port: u16, ports: &[u16], redis: Option<&str>, provider: &Provi
     let Setup { extra, keys, server, session, identity, store, base, .. } = setup;
     let store = match redis {
         Some(url) => format!("backend = \"redis\"\nredis_url = \"{url}\"\n{store}"),
-        None => "path = \"gateway.redb\"\n".to_owned(),
+        None => format!("path = \"gateway.redb\"\n{store}"),
     };
     let tenant = |id: &str, host: &str| {
         let hosts: Vec<String> = ports.iter().map(|port| format!("\"{host}:{port}\"")).collect();

@@ -10,6 +10,7 @@ use super::bench::{Bench, acme, until};
 use crate::gateway::store::entries::{ENTRIES, EXPIRY};
 use crate::gateway::store::{Key, OpenError, Store};
 use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::shutdown::Shutdown;
 
 const HOUR: Option<Duration> = Some(Duration::from_hours(1));
 
@@ -44,6 +45,26 @@ async fn everything_is_there_after_a_restart_and_lifetimes_go_on() {
     assert!(store.acquire(&key(1), Duration::from_secs(1)).await.unwrap().unwrap().fence > lease.fence);
     clock.advance(HOUR.unwrap() * 2);
     assert_eq!(store.get(&key(1)).await.unwrap(), None);
+}
+
+/// A process may end before the last of those who hold the store let go of it.
+#[tokio::test]
+async fn when_the_end_has_begun_everything_is_on_the_disk_although_nobody_closes_the_store() {
+    let (folder, clock, shutdown) = (TempDir::new().unwrap(), clock(), Shutdown::default());
+    let path = folder.path().join("store.redb");
+    let store = Store::embedded(&path, clock.clone()).unwrap();
+    store.hurry_at(&shutdown);
+    let left_behind = async |name: &str| {
+        let copy = folder.path().join(name);
+        std::fs::copy(&path, &copy).unwrap();
+        Store::embedded(&copy, clock.clone()).unwrap().peek(&key(1)).await.unwrap().map(|count| count.value)
+    };
+    store.count(&key(1), HOUR.unwrap()).await.unwrap();
+    shutdown.begin();
+    shutdown.drain(Duration::from_mins(1)).await;
+    assert_eq!(left_behind("before").await, Some(1), "it was counted before");
+    store.count(&key(1), HOUR.unwrap()).await.unwrap();
+    assert_eq!(left_behind("after").await, Some(2));
 }
 
 #[tokio::test]
