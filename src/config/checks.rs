@@ -6,6 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use url::{Host, Url};
 
+use crate::platform::digits::whole;
+
 /// What [`web_address`] expects, for people.
 pub(super) const WEB_ADDRESS: &str = "an http or https address without user, query and trailing slash: https://id.example.com";
 
@@ -57,7 +59,7 @@ pub(super) fn network(text: &str) -> bool {
     let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
     let Ok(address) = address.parse::<IpAddr>() else { return false };
     let most: u8 = if address.is_ipv4() { 32 } else { 128 };
-    bits.is_none_or(|bits| bits.bytes().all(|byte| byte.is_ascii_digit()) && bits.parse::<u8>().is_ok_and(|bits| bits <= most))
+    bits.is_none_or(|bits| whole(bits).is_some_and(|bits: u8| bits <= most))
 }
 
 /// `#rrggbb`.
@@ -88,7 +90,7 @@ pub(super) fn listen(text: &str) -> Option<SocketAddr> {
 
 /// The address of a server: host and port.
 pub(super) fn node(text: &str) -> bool {
-    text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0))
+    text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && whole(port).is_some_and(|port: u16| port > 0))
 }
 
 /// A dotted path of claims: `organization`, `realm_access.roles`.
@@ -117,6 +119,14 @@ mod tests {
         }
         for bad in ["10.0.0.0/33", "10.0.0/8", "a/8", "10.0.0.0/", "10.0.0.0/+8", "::/129"] {
             assert!(!network(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_server_has_a_port_of_digits() {
+        assert!(node("redis:6379") && node("[::1]:1"));
+        for bad in ["redis", "redis:", ":6379", "redis:0", "redis:65536", "redis:+6379", "redis: 6379"] {
+            assert!(!node(bad), "{bad}");
         }
     }
 

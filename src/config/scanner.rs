@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use crate::platform::digits::whole;
 use crate::platform::secret::Secret;
 
 /// Everything the reference scanning service needs to start.
@@ -249,7 +250,7 @@ impl Allowed {
 #[must_use]
 pub fn ports(text: &str) -> Option<RangeInclusive<u16>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let (first, last) = (whole(first)?, whole(last)?);
     (first <= last).then_some(first..=last)
 }
 

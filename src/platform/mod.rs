@@ -4,6 +4,7 @@
 pub mod clock;
 pub mod console;
 pub mod digest;
+pub mod digits;
 pub mod hostile;
 pub mod multipart;
 pub mod panics;

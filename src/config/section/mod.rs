@@ -13,6 +13,8 @@ use config::{Map, Value, ValueKind};
 use crate::config::checks;
 use crate::config::layers::{ENVIRONMENT, variable};
 use crate::config::problems::{Problems, nearest};
+use crate::platform::digits::whole;
+
 /// A section while it is read. An option that is wrong reads as a placeholder: the result counts only without problems.
 pub(in crate::config) struct Section<'a> {
     path: String,
@@ -196,7 +198,7 @@ impl<'a> Section<'a> {
         let number = match &value.kind {
             ValueKind::I64(number) => u64::try_from(*number).ok(),
             ValueKind::U64(number) => Some(*number),
-            ValueKind::String(text) if from_environment(&value) => text.trim().parse().ok(),
+            ValueKind::String(text) if from_environment(&value) => whole(text.trim()),
             ValueKind::String(_) => return self.wrong(key, &value, "a number without quotes"),
             _ => return self.wrong(key, &value, "a whole number"),
         };

@@ -14,7 +14,8 @@ const READABLE: f64 = 4.8;
 impl Colour {
     /// Reads `#rrggbb`.
     pub(in crate::gateway) fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
+        let is_digits = |digits: &&str| digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let digits = text.strip_prefix('#').filter(is_digits)?;
         let part = |from: usize| u8::from_str_radix(digits.get(from..from + 2)?, 16).ok();
         Some(Self(part(0)?, part(2)?, part(4)?))
     }
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn only_six_digit_colours_are_read() {
-        for bad in ["", "#", "#fff", "red", "#12345g", "#1234567", "123456", "#é1234"] {
+        for bad in ["", "#", "#fff", "red", "#12345g", "#1234567", "123456", "#é1234", "#+1+2+3", "# 1 2 3"] {
             assert_eq!(Colour::parse(bad), None, "{bad}");
         }
         assert_eq!(Colour::parse("#0b5c57"), Some(Colour(0x0b, 0x5c, 0x57)));

@@ -21,6 +21,11 @@ const ELSEWHERE: std::ops::RangeInclusive<usize> = 6..=128;
 const DIFFERENT: usize = 4;
 /// Parts of one text that are read as a code, at most; with the whole of it a try is worth two guesses more.
 const PARTS: usize = 3;
+/// What an address has and no code.
+const ADDRESS: &str = "://";
+/// Words for a code that a door would not find among the words around it.
+const UNREADABLE: &str = "This code would not open everywhere it is typed or pasted with words around it. Leave out colons, equals \
+signs, words such as “code” and “password”, line breaks, and blanks at either end.";
 /// What stands before the code in a message, in upper case. The first group needs a separator, the second none.
 const WORDS: [&str; 8] = ["CODE", "PASSWORD", "PIN", "KENNWORT", "PASSWORT", "CLAVE", "КОД", "ПАРОЛЬ"];
 const MARKS: [&str; 9] = ["提取码", "提取碼", "密码", "密碼", "抽出コード", "コード", "パスワード", "추출코드", "비밀번호"];
@@ -43,30 +48,25 @@ impl Code {
     /// A code somebody chose.
     ///
     /// # Errors
-    /// Words for that person.
+    /// Words for that person: everything that is wrong with it.
     pub(in crate::gateway) fn chosen(text: &str) -> Result<Self, String> {
-        let code = normal(text);
-        let length = code.chars().count();
-        let mut different: Vec<char> = code.chars().collect();
-        different.sort_unstable();
-        different.dedup();
-        if length < SHORTEST {
-            return Err(format!(
-                "A code needs at least {SHORTEST} letters and digits. Blanks, dashes and other signs do not count."
-            ));
-        }
-        if length > LONGEST {
-            return Err(format!("A code has at most {LONGEST} letters and digits."));
-        }
-        if different.len() < DIFFERENT {
-            return Err(format!("This code is too easy to guess. Use at least {DIFFERENT} different letters or digits."));
-        }
-        let code = Self(Secret::new(code));
-        // What is shown has to open. Rare signs that join what stands beside them change when they are written in groups.
-        if normal(&code.grouped()) != *code.0.expose() {
+        let code = Self(Secret::new(strong(text)?));
+        let grouped = code.grouped();
+        // Rare signs that join what stands beside them change when they are written in groups.
+        if normal(&grouped) != *code.0.expose() {
             return Err("This code cannot be written down safely. Use other letters or digits.".to_owned());
         }
-        Ok(code)
+        let typed = code.as_typed(text).unwrap_or_else(|| grouped.clone());
+        if opens(code.0.expose(), &[text, &typed, &one_word(&typed), &grouped]) { Ok(code) } else { Err(UNREADABLE.to_owned()) }
+    }
+
+    /// A code a program chose. The service compares what it was sent, so a door has to try just that.
+    ///
+    /// # Errors
+    /// Words for whoever wrote the program.
+    pub(in crate::gateway) fn sent(text: &str) -> Result<Secret, String> {
+        strong(text)?;
+        if opens(text, &[text]) { Ok(Secret::new(text)) } else { Err(UNREADABLE.to_owned()) }
     }
 
     /// The code as the service knows it.
@@ -85,11 +85,72 @@ impl Code {
         }
         out
     }
+
+    /// The code as it was typed: people know it again by that. None where that is not the code alone, for instance where it came
+    /// with a message around it, or in signs that do not look like what they are.
+    pub(in crate::gateway) fn as_typed(&self, typed: &str) -> Option<String> {
+        let shown = typed.split_whitespace().collect::<Vec<&str>>().join(" ");
+        let is_plain = shown.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ');
+        let bare =
+            |counts: fn(char) -> bool| shown.chars().filter(|c| counts(*c)).flat_map(char::to_uppercase).collect::<String>();
+        let is_it = [bare(|c| c != ' ' && c != '-'), bare(char::is_alphanumeric)].iter().any(|bare| self.0.matches(bare));
+        (is_plain && is_it).then_some(shown)
+    }
+}
+
+/// A code as messages hold it: one word, so that whoever pastes a whole message is let in by it.
+pub(in crate::gateway) fn one_word(code: &str) -> String {
+    code.replace(' ', "-")
+}
+
+/// The message that holds the code alone.
+pub(in crate::gateway) fn code_message(code: &str) -> String {
+    format!("Hello,\n\nhere is the code for the link I sent you:\n\n{code}\n")
+}
+
+/// The message that holds the link and the code.
+pub(in crate::gateway) fn whole_message(address: &str, code: &str) -> String {
+    format!("{address}\nCode: {code}\n")
+}
+
+/// The normal form of a code that is hard enough to guess.
+fn strong(text: &str) -> Result<String, String> {
+    let code = normal(text);
+    let length = code.chars().count();
+    let mut different: Vec<char> = code.chars().collect();
+    different.sort_unstable();
+    different.dedup();
+    let mut problems = Vec::new();
+    if length < SHORTEST {
+        problems
+            .push(format!("A code needs at least {SHORTEST} letters and digits. Blanks, dashes and other signs do not count."));
+    }
+    if length > LONGEST {
+        problems.push(format!("A code has at most {LONGEST} letters and digits."));
+    }
+    if !code.is_empty() && different.len() < DIFFERENT {
+        problems.push(format!("This code is too easy to guess. Use at least {DIFFERENT} different letters or digits."));
+    }
+    if visible(text).contains(ADDRESS) {
+        problems.push(format!("A code holds no address. Leave out “{ADDRESS}”."));
+    }
+    if problems.is_empty() { Ok(code) } else { Err(problems.join(" ")) }
+}
+
+/// Whether a door reads `code` however it comes: each of `forms` alone, behind a word for it, and in the messages that the page of a
+/// new share offers, also in one line, as a field makes of what is pasted.
+fn opens(code: &str, forms: &[&str]) -> bool {
+    let pasted = |form: &&str| {
+        let whole = whole_message("https://portal.example/s/share", form);
+        [(*form).to_owned(), format!("Code: {form}"), code_message(form), whole]
+    };
+    let all = forms.iter().flat_map(pasted).flat_map(|text| [text.replace('\n', " "), text]);
+    all.into_iter().all(|text| readings(&text).iter().any(|reading| reading.matches(code)))
 }
 
 /// What a recipient may have meant, the likeliest first: what has the form of codes made here, what stands behind a word for it or
-/// behind a colon, all of it; and last the text as it was typed, for a share that was made elsewhere. Few, because every reading is
-/// a guess. Empty when nothing was typed that can be a code.
+/// behind a colon, all of it; and last what was typed, letter by letter, for a share that was made elsewhere. Few, because every
+/// reading is a guess. Empty when nothing was typed that can be a code.
 pub(in crate::gateway) fn readings(typed: &str) -> Vec<Secret> {
     let text = without_addresses(&visible(typed));
     let upper = folded(&text);
@@ -102,8 +163,8 @@ pub(in crate::gateway) fn readings(typed: &str) -> Vec<Secret> {
     }
     let whole = Some(letters(&upper)).filter(|code| fits(code) && !all.contains(code));
     all.extend(whole);
-    let plain = typed.trim();
-    let can_be = ELSEWHERE.contains(&plain.chars().count()) && !plain.contains("://") && !plain.contains(char::is_control);
+    let plain = as_written(typed);
+    let can_be = ELSEWHERE.contains(&plain.chars().count()) && !plain.contains(ADDRESS) && !plain.contains(char::is_control);
     if can_be && plain.chars().any(char::is_alphanumeric) && !all.iter().any(|code| code == plain) {
         all.push(plain.to_owned());
     }
@@ -134,7 +195,7 @@ fn letters(text: &str) -> String {
 fn without_addresses(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
-        for piece in line.split_whitespace().filter(|piece| !piece.contains("://")) {
+        for piece in line.split_whitespace().filter(|piece| !piece.contains(ADDRESS)) {
             out.push_str(piece);
             out.push(' ');
         }
@@ -198,16 +259,21 @@ const fn clear(c: char) -> char {
     }
 }
 
-/// What stands behind the last word for a code and behind the first, and what stands behind the last colon.
+/// What stands behind the last word for a code and behind the first, and behind the last colon before a blank; the rest of the line
+/// behind the first of each, for codes of several words; and what stands behind the last colon of all.
 fn behind(upper: &str) -> Vec<String> {
+    let rest = |at: &usize| upper.get(*at..).unwrap_or_default();
     let marks = MARKS.iter().flat_map(|mark| upper.match_indices(mark).map(|(at, mark)| at + mark.len()));
     let words = WORDS.iter().flat_map(|word| upper.match_indices(word).filter_map(|(at, word)| behind_word(upper, at, word)));
     let mut named: Vec<usize> = marks.chain(words).collect();
     named.sort_unstable();
-    let colon = upper.rmatch_indices([':', '=']).map(|(at, sign)| at + sign.len());
-    let colon = colon.into_iter().find(|at| upper.get(*at..).is_some_and(|rest| rest.contains(char::is_alphanumeric)));
-    let places = [named.last().copied(), named.first().copied(), colon];
-    places.into_iter().flatten().map(|at| code_of(upper.get(at..).unwrap_or_default())).collect()
+    let colons = upper.match_indices([':', '=']).map(|(at, sign)| at + sign.len());
+    let colons: Vec<usize> = colons.filter(|at| rest(at).contains(char::is_alphanumeric)).collect();
+    // One inside a word is of the code rather than of the words around it.
+    let apart: Vec<usize> = colons.iter().copied().filter(|at| rest(at).starts_with(char::is_whitespace)).collect();
+    let first_words = [named.last(), named.first(), apart.last()].into_iter().flatten().map(|at| code_of(rest(at)));
+    let lines = [apart.first(), named.first()].into_iter().flatten().map(|at| line_of(rest(at)));
+    first_words.chain(lines).chain(colons.last().map(|at| code_of(rest(at)))).collect()
 }
 
 /// Where the code begins behind a word with a separator.
@@ -228,6 +294,19 @@ fn code_of(text: &str) -> String {
         }
     }
     code
+}
+
+/// The first line of `text` that holds anything.
+fn line_of(text: &str) -> String {
+    text.lines().map(letters).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// What was typed, without the words of a message before it: they end with a colon and a blank.
+fn as_written(typed: &str) -> &str {
+    let text = typed.trim();
+    let mut colons = text.rmatch_indices([':', '=', '：', '＝']);
+    let behind = colons.find_map(|(at, sign)| text.get(at + sign.len()..).filter(|rest| rest.starts_with(char::is_whitespace)));
+    behind.unwrap_or(text).trim_start()
 }
 
 const fn dash(c: char) -> bool {
@@ -360,21 +439,99 @@ mod tests {
         assert_eq!(normal("İstanbul12"), normal("i\u{307}stanbul12"));
     }
 
+    /// Everything people make of a code that was shown to them: it alone, and the messages in the words of the page, whole and in
+    /// one line.
+    fn pasted(shown: &str) -> Vec<String> {
+        let link = "https://portal.example/s/aaaabbbbccccddddeeeeff";
+        let all = [
+            shown.to_owned(),
+            format!("Code: {shown}"),
+            format!("Hello,\n\nhere is the code for the link I sent you:\n\n{shown}\n"),
+            format!("{link}\nCode: {shown}\n"),
+        ];
+        all.into_iter().flat_map(|text| [text.replace('\n', " "), text]).collect()
+    }
+
+    fn opens_everywhere(chosen: &str) -> Result<(), TestCaseError> {
+        if let Ok(code) = Code::chosen(chosen) {
+            let typed = code.as_typed(chosen).unwrap_or_else(|| code.grouped());
+            for form in [chosen.to_owned(), one_word(&typed), typed, code.grouped()] {
+                for text in pasted(&form) {
+                    let found = exposed(&text);
+                    prop_assert!(found.iter().any(|one| one == code.secret().expose()), "{:?} gave {:?}", text, found);
+                }
+            }
+            let shown = code.grouped();
+            for text in [shown.nfd().collect(), format!(" \"{shown}\". "), chosen.to_lowercase(), chosen.to_uppercase()] {
+                let found = exposed(&text);
+                prop_assert!(found.iter().any(|one| one == code.secret().expose()), "{:?} gave {:?}", text, found);
+            }
+        }
+        if let Ok(code) = Code::sent(chosen) {
+            prop_assert_eq!(code.expose(), chosen);
+            for text in pasted(chosen) {
+                let found = exposed(&text);
+                prop_assert!(found.iter().any(|one| one == chosen), "{:?} gave {:?}", text, found);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_taken_opens_in_every_message_and_what_is_not_says_what_to_leave_out() {
+        for taken in [
+            "key=4711abcd",
+            "Pass:word:2024",
+            "key: 4711abcd",
+            "my pin=1234:5678",
+            "code: open sesame",
+            "my pin is 1234567",
+            "blue whale 7",
+            "blue-whale 4711ABCD",
+            "a:b:c:d:e:f:g:h",
+            "http:secret99",
+            "hunter(22)!",
+            "한국어비밀번호12",
+        ] {
+            assert!(Code::chosen(taken).is_ok(), "{taken}: {:?}", Code::chosen(taken));
+            opens_everywhere(taken).unwrap();
+        }
+        for address in
+            ["http://secret99", "abc://defgh12", "AbCdEfG1 - https://x.y/z", "abcd：／／efgh1", "abc:\u{200b}//defgh12"]
+        {
+            for refused in [Code::chosen(address).map(drop), Code::sent(address).map(drop)] {
+                assert_eq!(refused.unwrap_err(), "A code holds no address. Leave out “://”.", "{address}");
+            }
+        }
+        assert_eq!(Code::sent(" padded-code-9").unwrap_err(), UNREADABLE);
+        assert_eq!(Code::sent("code: abcdefgh").unwrap_err(), UNREADABLE);
+        for taken in ["abcdefgh", "ABCD-EFGH", "two words 77", "secret12.", "key=4711abcd", "ü-secret-12"] {
+            assert!(Code::sent(taken).is_ok(), "{taken}");
+            opens_everywhere(taken).unwrap();
+        }
+    }
+
+    #[test]
+    fn everything_that_is_wrong_with_a_code_is_told_at_once() {
+        let told = Code::chosen("aa://a").unwrap_err();
+        for words in ["at least 8 letters", "too easy to guess", "Leave out “://”"] {
+            assert!(told.contains(words), "{told}");
+        }
+        assert!(!Code::chosen("").unwrap_err().contains("easy"));
+    }
+
     proptest! {
         #[test]
         fn whatever_may_be_chosen_opens_however_it_is_written(chosen in "\\PC{8,70}") {
-            if let Ok(code) = Code::chosen(&chosen) {
-                let shown = code.grouped();
-                let both = format!("https://portal.example/s/aaaabbbbccccddddeeeeff\nCode: {shown}\n");
-                for typed in [chosen.clone(), shown.clone(), shown.nfd().collect(), format!(" \"{shown}\". "), both] {
-                    // An address has no place in a code that is typed.
-                    if typed == chosen && chosen.contains("://") {
-                        continue;
-                    }
-                    let found = exposed(&typed);
-                    prop_assert!(found.iter().any(|one| one == code.secret().expose()), "{typed:?} gave {found:?}");
-                }
-            }
+            opens_everywhere(&chosen)?;
+        }
+
+        #[test]
+        fn whatever_may_be_chosen_opens_though_it_looks_like_a_message(
+            chosen in "((code|pin|password|http|密码|is|[a-zO0]{1,8}|[0-9]{1,8})(://|: |:|=| = | |-|/|\\.|)){2,8}"
+        ) {
+            opens_everywhere(&chosen)?;
+            prop_assert!(readings(&chosen).len() <= PARTS + 2);
         }
 
         #[test]

@@ -12,6 +12,7 @@ use super::task::{Status, Task};
 use crate::contract::limits::MAX_PROJECT_NAME;
 use crate::contract::tasks::{Filter, Operator};
 use crate::platform::clock::Timestamp;
+use crate::platform::digits::whole;
 use crate::platform::hostile::Hostile;
 
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
@@ -238,7 +239,7 @@ pub(super) fn day(name: &str, value: &str) -> Result<Option<Date>, Refused> {
     if value.is_empty() {
         return Ok(None);
     }
-    let day = Date::parse(value, DAY).ok().filter(|day| (1970..=2999).contains(&day.year()));
+    let day = day_of(value).filter(|day| (1970..=2999).contains(&day.year()));
     day.map(Some).ok_or_else(|| Refused(format!("{} Write a day such as 2026-01-31.", unknown(name, value))))
 }
 
@@ -246,7 +247,7 @@ pub(super) fn page(value: &str) -> Result<u32, Refused> {
     if value.is_empty() {
         return Ok(1);
     }
-    value.parse().ok().filter(|page| (1..=LAST_PAGE).contains(page)).ok_or_else(|| unknown("page", value))
+    whole(value).filter(|page| (1..=LAST_PAGE).contains(page)).ok_or_else(|| unknown("page", value))
 }
 
 pub(super) fn paged(mut out: form_urlencoded::Serializer<'_, String>, page: u32) -> String {
@@ -254,6 +255,12 @@ pub(super) fn paged(mut out: form_urlencoded::Serializer<'_, String>, page: u32)
         out.append_pair("page", &page.to_string());
     }
     out.finish()
+}
+
+/// Reads `2026-01-31` and nothing else: the library takes a sign before the year, too.
+pub(in crate::gateway) fn day_of(text: &str) -> Option<Date> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    Date::parse(text, DAY).ok().filter(|_| is_plain && text.len() == "2026-01-31".len())
 }
 
 /// `2026-01-31`.

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use crate::platform::digits::whole;
+
 /// Stands for an address that is not known, as in RFC 4291, 2.5.2. It lies in no network at all, not even in `::/0`.
 pub(in crate::gateway) const UNKNOWN: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
@@ -41,10 +43,10 @@ impl Network {
     /// Reads `10.0.0.0/8`, `2001:db8::/32` or a single address.
     pub(in crate::gateway) fn parse(text: &str) -> Option<Self> {
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let address: IpAddr = address.trim().parse().ok()?;
+        let address: IpAddr = address.parse().ok()?;
         let (offset, longest) = if address.is_ipv4() { (96, 32) } else { (0, 128) };
         let bits = match bits {
-            Some(bits) => bits.trim().parse::<u32>().ok().filter(|bits| *bits <= longest)?,
+            Some(bits) => whole(bits).filter(|bits| *bits <= longest)?,
             None => longest,
         };
         Some(Self { address: number(address), bits: offset + bits })
@@ -208,7 +210,7 @@ mod tests {
         assert!(v6.contains("2001:db8:1::1".parse().unwrap()));
         assert!(!v6.contains("2001:db9::1".parse().unwrap()));
         assert!(Network::parse("::/0").unwrap().contains("1.2.3.4".parse().unwrap()));
-        for bad in ["", "10.0.0.0/33", "::/129", "10.0.0/8", "x"] {
+        for bad in ["", "10.0.0.0/33", "::/129", "10.0.0/8", "x", "10.0.0.0/+8", "10.0.0.0/ 8", " 10.0.0.0/8"] {
             assert_eq!(Network::parse(bad), None, "{bad}");
         }
     }

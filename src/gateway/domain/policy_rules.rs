@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::branding::Colour;
 use super::tenant_policy::TenantPolicy;
+use crate::platform::digits::whole;
 
 /// The longest name of a company, in characters.
 const LONGEST_NAME: usize = 60;
@@ -277,9 +278,7 @@ impl Rule {
         let text = typed.unwrap_or_default().trim();
         let number = |least: u64, most: u64| {
             let words = || format!("Type a whole number from {least} to {most}.");
-            let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            let read = text.parse().ok().filter(|read| plain && (least..=most).contains(read));
-            read.ok_or_else(words)
+            whole(text).filter(|read| (least..=most).contains(read)).ok_or_else(words)
         };
         match &self.form {
             Form::Flag { set, .. } => set(policy, typed.is_some()),
@@ -436,6 +435,8 @@ mod tests {
         );
         let one = |changes: &[(&str, &str)]| read(&with(changes), &given(), &given()).unwrap_err()[0].rule;
         assert_eq!(one(&[("usual_days", "91")]), "usual_days");
+        assert_eq!(one(&[("accent", "#+1+2+3")]), "accent");
+        assert_eq!(one(&[("most_days", "+30")]), "most_days");
         assert_eq!(one(&[("wrong_in_life", "19")]), "wrong_in_life");
         assert_eq!(one(&[("name", &"x".repeat(61))]), "name");
         assert_eq!(one(&[("name", "a\u{202e}b")]), "name");

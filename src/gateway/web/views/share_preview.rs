@@ -10,22 +10,48 @@ use crate::gateway::services::shares::{Chosen, ShownChain, Terms};
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 
-impl Ways for Chosen {
+/// What is looked at, and under which conditions.
+pub(in crate::gateway) struct Preview {
+    pub(in crate::gateway) chosen: Chosen,
+    pub(in crate::gateway) terms: Terms,
+    /// Where what was typed is kept; empty: nothing was.
+    pub(in crate::gateway) typed: String,
+}
+
+impl Preview {
+    fn at(&self, path: &str) -> String {
+        urls::share_preview(path, (&self.chosen.task, &self.chosen.findings), self.chosen.hides_evidence, &self.typed)
+    }
+
+    fn about(&self) -> About {
+        let terms = &self.terms;
+        About {
+            by: terms.by.clone(),
+            ends: terms.ends,
+            left: terms.views.map(|views| views.saturating_sub(1)),
+            until: Some(terms.until),
+            note: terms.note.clone(),
+            hides_evidence: terms.hides_evidence,
+        }
+    }
+}
+
+impl Ways for Preview {
     fn view(&self) -> String {
-        urls::share_preview(urls::SHARE_PREVIEW, &self.task, &self.findings, self.hides_evidence)
+        self.at(urls::SHARE_PREVIEW)
     }
 
     fn finding(&self, vul: &VulId) -> String {
-        urls::share_preview(&urls::share_preview_finding(vul), &self.task, &self.findings, self.hides_evidence)
+        self.at(&urls::share_preview_finding(vul))
     }
 
     fn chain(&self, chain: &VulId) -> String {
-        urls::share_preview(&urls::share_preview_chain(chain), &self.task, &self.findings, self.hides_evidence)
+        self.at(&urls::share_preview_chain(chain))
     }
 
     /// The task's own: recipients get the same with a line that names their share.
     fn report(&self, form: ReportType) -> Option<String> {
-        Some(urls::task_report(&self.task, form))
+        Some(urls::task_report(&self.chosen.task, form))
     }
 
     fn close(&self) -> Option<String> {
@@ -33,32 +59,17 @@ impl Ways for Chosen {
     }
 }
 
-fn about(chosen: &Chosen, terms: &Terms) -> About {
-    About {
-        by: terms.by.clone(),
-        ends: terms.ends,
-        left: terms.views.map(|views| views.saturating_sub(1)),
-        until: None,
-        note: terms.note.clone(),
-        hides_evidence: chosen.hides_evidence,
-    }
-}
-
 /// What was chosen.
-pub(in crate::gateway) fn view(page: &Page, (chosen, terms): (&Chosen, &Terms), share: &PublicShare) -> View {
-    View::new(page, chosen, &about(chosen, terms), share)
+pub(in crate::gateway) fn view(page: &Page, preview: &Preview, share: &PublicShare) -> View {
+    View::new(page, preview, &preview.about(), share)
 }
 
 /// One finding of it.
-pub(in crate::gateway) fn finding(
-    page: &Page,
-    (chosen, terms): (&Chosen, &Terms),
-    (finding, chains): (&Finding, &[Chain]),
-) -> SharedFinding {
-    SharedFinding::new(page, chosen, &about(chosen, terms), (finding, chains))
+pub(in crate::gateway) fn finding(page: &Page, preview: &Preview, shown: (&Finding, &[Chain])) -> SharedFinding {
+    SharedFinding::new(page, preview, &preview.about(), shown)
 }
 
 /// One chain of it.
-pub(in crate::gateway) fn chain(page: &Page, (chosen, terms): (&Chosen, &Terms), shown: &ShownChain) -> SharedChain {
-    SharedChain::new(page, chosen, &about(chosen, terms), (&shown.chain, &shown.findings))
+pub(in crate::gateway) fn chain(page: &Page, preview: &Preview, shown: &ShownChain) -> SharedChain {
+    SharedChain::new(page, preview, &preview.about(), (&shown.chain, &shown.findings))
 }
