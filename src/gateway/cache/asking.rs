@@ -9,7 +9,7 @@ use super::kept::{CacheStatus, Fetched, Kept, Why};
 use super::key::Question;
 use super::policy::Verdict;
 use super::tiers::{Looked, Slot};
-use super::{Cache, Given, StaleOk};
+use super::{Answer, Answered, Brought, Cache, Given, StaleOk, Wish, whole};
 use crate::gateway::domain::route_table::Keep;
 use crate::gateway::domain::task::Status;
 use crate::platform::clock::Timestamp;
@@ -74,10 +74,11 @@ impl<E: StaleOk> Cache<E> {
         (kept, status)
     }
 
-    pub(super) async fn ask_or_wait<A, F>(&self, slot: Slot, question: &Question, ask: A) -> Result<Given, E>
+    pub(super) async fn ask_or_wait<A, F, P>(&self, slot: Slot, question: &Question, ask: A) -> Result<Answered<P>, E>
     where
-        A: FnOnce() -> F + 'static,
-        F: Future<Output = Result<Fetched, E>> + 'static,
+        A: FnOnce(Wish) -> F + 'static,
+        F: Future<Output = Result<Brought<P>, E>> + 'static,
+        P: 'static,
     {
         if self.0.memory.is_passed(&slot) {
             return self.alone(Why::Bypass, ask).await;
@@ -87,7 +88,7 @@ impl<E: StaleOk> Cache<E> {
             // Once more: it may have come since. Who has the seat gives it up with this.
             let old = self.0.memory.get(&slot).await;
             if let Some(given) = old.as_ref().and_then(|kept| self.as_it_is(kept)) {
-                return Ok(given);
+                return Ok(whole(given));
             }
             let now = self.0.clock.now();
             let meanwhile = old.as_ref().filter(|kept| kept.serves_meanwhile(now)).map(|kept| self.stale(kept, now));
@@ -99,11 +100,11 @@ impl<E: StaleOk> Cache<E> {
                         // A failure is the next one's to see, who asks again.
                         let _ = cache.lead(flight, &question, old, ask).await;
                     });
-                    return Ok(given);
+                    return Ok(whole(given));
                 }
-                (Seat::Follower(_), Some(given)) => return Ok(given),
+                (Seat::Follower(_), Some(given)) => return Ok(whole(given)),
                 (Seat::Follower(other), None) => match other.landed().await {
-                    Some(Landing::Answer(kept, status)) => return Ok(self.coalesced(kept, status)),
+                    Some(Landing::Answer(kept, status)) => return Ok(whole(self.coalesced(kept, status))),
                     Some(Landing::Failed(error)) => return Err(error),
                     Some(Landing::Alone) => return self.alone(Why::Miss, ask).await,
                     None => {}
@@ -113,29 +114,32 @@ impl<E: StaleOk> Cache<E> {
     }
 
     /// Asks for oneself.
-    pub(super) async fn alone<A, F>(&self, why: Why, ask: A) -> Result<Given, E>
+    pub(super) async fn alone<A, F, P>(&self, why: Why, ask: A) -> Result<Answered<P>, E>
     where
-        A: FnOnce() -> F,
-        F: Future<Output = Result<Fetched, E>>,
+        A: FnOnce(Wish) -> F,
+        F: Future<Output = Result<Brought<P>, E>>,
     {
         if why == Why::Bypass { &self.tally().bypass } else { &self.tally().miss }.increment(1);
         let asked_at = self.0.clock.now();
-        let fetched = ask().await?;
-        let status = CacheStatus::Asked { why, status: Some(fetched.status), collapsed: false, stored: false, ttl: None };
-        Ok((Arc::new(Kept::passing(fetched, asked_at)), status))
+        let brought = ask(Wish::AsItComes).await?;
+        let status = unkept(why, brought.status());
+        Ok(match brought {
+            Brought::Whole(fetched) => (Answer::Kept(Arc::new(Kept::passing(fetched, asked_at))), status),
+            Brought::Passing(_, passing) => (Answer::Passing(passing), status),
+        })
     }
 
     /// Asks for all who wait.
-    async fn lead<A, F>(
+    async fn lead<A, F, P>(
         &self,
         flight: Leader<Landing<E>>,
         question: &Question,
         old: Option<Arc<Kept>>,
         ask: A,
-    ) -> Result<Given, E>
+    ) -> Result<Answered<P>, E>
     where
-        A: FnOnce() -> F,
-        F: Future<Output = Result<Fetched, E>>,
+        A: FnOnce(Wish) -> F,
+        F: Future<Output = Result<Brought<P>, E>>,
     {
         let inner = &*self.0;
         let task = question.task().map(|digest| Slot { digest, epoch: flight.slot.epoch });
@@ -147,30 +151,36 @@ impl<E: StaleOk> Cache<E> {
                 inner.memory.insert(flight.slot, Arc::clone(&kept)).await;
                 let (kept, status) = self.hit(&kept, inner.clock.now());
                 flight.land(Landing::Answer(Arc::clone(&kept), status));
-                return Ok((kept, status));
+                return Ok((Answer::Kept(kept), status));
             }
             found => old.or(found),
         };
         let asked_at = inner.clock.now();
         let why = if old.is_some() { Why::Stale } else { Why::Miss };
         let old = old.filter(|kept| kept.serves_in_trouble(asked_at));
-        match (ask().await, old) {
-            (Err(error), Some(old)) if error.may_serve_stale() => Ok(self.make_do(flight, old, None).await),
+        match (ask(Wish::ForAll).await, old) {
+            (Err(error), Some(old)) if error.may_serve_stale() => Ok(whole(self.make_do(flight, old, None).await)),
             (Err(error), _) => {
                 self.tally().miss.increment(1);
                 let is_shared = error.may_serve_stale();
                 flight.land(if is_shared { Landing::Failed(error.clone()) } else { Landing::Alone });
                 Err(error)
             }
-            (Ok(fetched), Some(old)) if matches!(fetched.status, 502..=504) => {
-                Ok(self.make_do(flight, old, Some(fetched.status)).await)
+            (Ok(brought), Some(old)) if matches!(brought.status(), 502..=504) => {
+                Ok(whole(self.make_do(flight, old, Some(brought.status())).await))
             }
-            (Ok(fetched), _) => {
+            (Ok(Brought::Passing(status, passing)), _) => {
+                self.tally().miss.increment(1);
+                self.forget(flight.slot, question, (Verdict::passing(status), status), looked.epoch).await;
+                flight.land(Landing::Alone);
+                Ok((Answer::Passing(passing), unkept(why, status)))
+            }
+            (Ok(Brought::Whole(fetched)), _) => {
                 self.tally().miss.increment(1);
                 let is_over = if question.keep == Keep::Task { says_ended(&fetched) } else { had_ended };
                 let is_over = is_over && !question.is_brief;
                 let came = Came { fetched, asked_at, why, is_over, task, epoch: looked.epoch };
-                Ok(self.settle(flight, question, came).await)
+                Ok(whole(self.settle(flight, question, came).await))
             }
         }
     }
@@ -224,21 +234,32 @@ impl<E: StaleOk> Cache<E> {
             return (kept, status);
         }
         let status = status(false, None);
-        let is_alone = verdict == Verdict::Alone;
-        let is_pointless = is_alone && fetched.status == 200;
+        self.forget(slot, question, (verdict, fetched.status), epoch).await;
         let passing = Arc::new(Kept::passing(fetched, asked_at));
-        if verdict != Verdict::Share {
-            inner.memory.remove(&slot).await;
-            if epoch.is_some() {
-                inner.shelf.forget(question);
-            }
-            if is_pointless {
-                inner.memory.pass(slot).await;
-            }
-        }
+        let is_alone = verdict == Verdict::Alone;
         flight.land(if is_alone { Landing::Alone } else { Landing::Answer(Arc::clone(&passing), status) });
         (passing, status)
     }
+
+    /// Ends what was kept, as far as an answer that is not kept says so; of one that nobody else can have, it is remembered.
+    async fn forget(&self, slot: Slot, question: &Question, (verdict, status): (Verdict, u16), epoch: Option<u64>) {
+        let inner = &*self.0;
+        if verdict == Verdict::Share {
+            return;
+        }
+        inner.memory.remove(&slot).await;
+        if epoch.is_some() {
+            inner.shelf.forget(question);
+        }
+        if verdict == Verdict::Alone && status == 200 {
+            inner.memory.pass(slot).await;
+        }
+    }
+}
+
+/// Of an answer that is for the one who asked.
+const fn unkept(why: Why, status: u16) -> CacheStatus {
+    CacheStatus::Asked { why, status: Some(status), collapsed: false, stored: false, ttl: None }
 }
 
 /// Whether a task's own answer says that nothing changes any more.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use http::header::{self, ETAG, IF_NONE_MATCH};
+use http::header::{self, ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::policy::Life;
+use super::policy::{Life, date, is_no_store};
 use crate::platform::clock::Timestamp;
 use crate::platform::digest::sha256;
 
@@ -39,6 +39,8 @@ pub(in crate::gateway) struct Kept {
     /// What goes to the caller.
     pub(in crate::gateway) headers: HeaderMap,
     pub(in crate::gateway) body: Bytes,
+    /// The service said that nobody may store it.
+    pub(in crate::gateway) is_no_store: bool,
     /// Ours, of the body; none on an answer that is not kept.
     etag: Option<HeaderValue>,
     /// Its age counts from when it was asked for.
@@ -60,15 +62,16 @@ impl Kept {
         let headers = shown(headers);
         let body = Bytes::copy_from_slice(&body);
         let etag = Some(etag(&body));
-        Self { status, headers, body, etag, asked_at, life, left, rests_until: AtomicI64::new(i64::MIN) }
+        let rests_until = AtomicI64::new(i64::MIN);
+        Self { status, headers, body, is_no_store: false, etag, asked_at, life, left, rests_until }
     }
 
     /// An answer that goes to those who wait for it and nowhere else.
     pub(super) fn passing(fetched: Fetched, asked_at: Timestamp) -> Self {
         let Fetched { status, headers, body } = fetched;
-        let headers = shown(headers);
-        let rests_until = AtomicI64::new(i64::MIN);
-        Self { status, headers, body, etag: None, asked_at, life: Life::NONE, left: Duration::ZERO, rests_until }
+        let (is_no_store, headers) = (is_no_store(&headers), shown(headers));
+        let (life, left, rests_until) = (Life::NONE, Duration::ZERO, AtomicI64::new(i64::MIN));
+        Self { status, headers, body, is_no_store, etag: None, asked_at, life, left, rests_until }
     }
 
     /// A strong tag of the body, for `ETag`.
@@ -84,11 +87,23 @@ impl Kept {
     /// Whether the caller of a `GET` or `HEAD` has exactly this already, so that 304 is the answer (RFC 9110, 13.1.2).
     pub(in crate::gateway) fn is_what_they_have(&self, request: &HeaderMap) -> bool {
         let Some(etag) = self.etag.as_ref().and_then(|etag| etag.to_str().ok()) else { return false };
-        let tags = request.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-        // Our tags hold no comma.
-        tags.flat_map(|value| value.split(','))
-            .map(str::trim)
-            .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+        let values = request.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        values.flat_map(tags).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+    }
+
+    /// Whether the caller of a `GET` or `HEAD` wants something only if it still is what they had, and it is not: 412 is the
+    /// answer (RFC 9110, 13.1.1 and 13.1.4). It is judged here, because the tag that they had is ours.
+    pub(in crate::gateway) fn is_not_what_they_want(&self, request: &HeaderMap) -> bool {
+        if !(200..300).contains(&self.status) {
+            return false;
+        }
+        if request.contains_key(IF_MATCH) {
+            let etag = self.etag.as_ref().or_else(|| self.headers.get(ETAG)).and_then(|etag| etag.to_str().ok());
+            let is_it = |tag: &str| tag == "*" || (Some(tag) == etag && !tag.starts_with("W/"));
+            return !request.get_all(IF_MATCH).iter().filter_map(|value| value.to_str().ok()).flat_map(tags).any(is_it);
+        }
+        let since = request.get(IF_UNMODIFIED_SINCE).and_then(date);
+        since.zip(self.headers.get(LAST_MODIFIED).and_then(date)).is_some_and(|(since, modified)| modified > since)
     }
 
     /// Seconds for which it is fresh yet; negative when it is stale.
@@ -125,6 +140,16 @@ impl Kept {
         let headers: usize = self.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + HEADER).sum();
         u32::try_from(self.body.len() + headers + OVERHEAD).unwrap_or(u32::MAX)
     }
+}
+
+/// The tags of a list; a tag may hold commas.
+fn tags(list: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    let ends = move |c| {
+        is_quoted ^= c == '"';
+        c == ',' && !is_quoted
+    };
+    list.split(ends).map(str::trim)
 }
 
 /// Those that go to the caller.
@@ -232,6 +257,38 @@ mod tests {
         assert!(
             !have("\"x\"") && !have("\"theirs\"") && !have(tag.trim_matches('"')) && !one.is_what_they_have(&HeaderMap::new())
         );
+    }
+
+    #[test]
+    fn what_is_wanted_only_as_it_was_is_judged_by_the_tag_that_the_caller_was_given_or_by_its_date() {
+        let kept = kept("{}");
+        let tag = kept.etag().unwrap().to_str().unwrap().to_owned();
+        let fails = |kept: &Kept, name: &'static str, text: &str| {
+            let mut request = HeaderMap::new();
+            request.insert(name, HeaderValue::from_str(text).unwrap());
+            kept.is_not_what_they_want(&request)
+        };
+        for (text, expected) in [
+            (tag.clone(), false),
+            ("*".to_owned(), false),
+            (format!("\"a, b\", {tag}"), false),
+            (format!("W/{tag}"), true),
+            ("\"theirs\"".to_owned(), true),
+            (String::new(), true),
+        ] {
+            assert_eq!(fails(&kept, "if-match", &text), expected, "{text}");
+        }
+        let passing = |status| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ETAG, HeaderValue::from_static("\"a,b\""));
+            headers.insert(LAST_MODIFIED, HeaderValue::from_static("Sat, 28 Nov 2026 12:00:00 GMT"));
+            Kept::passing(Fetched { status, headers, body: Bytes::new() }, Timestamp(0))
+        };
+        assert!(!fails(&passing(200), "if-match", "\"a,b\"") && fails(&passing(200), "if-match", "\"a\""));
+        assert!(!fails(&passing(404), "if-match", "\"a\""), "there is nothing to compare");
+        let since = |text: &str| fails(&passing(200), "if-unmodified-since", text);
+        assert!(since("Sat, 28 Nov 2026 11:59:59 GMT") && !since("Sat, 28 Nov 2026 12:00:00 GMT") && !since("yesterday"));
+        assert!(!fails(&kept, "if-unmodified-since", "Sat, 28 Nov 2026 11:59:59 GMT"), "no date is known");
     }
 
     #[test]

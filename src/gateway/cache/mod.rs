@@ -28,6 +28,7 @@ use self::flight::Flights;
 pub(in crate::gateway) use self::kept::{CacheStatus, Fetched, JUDGED, Kept, Why};
 pub(in crate::gateway) use self::key::{Asked, Question, Whose};
 use self::policy::Policy;
+pub(in crate::gateway) use self::policy::is_no_store;
 use self::tiers::{Memory, Shelf};
 use super::domain::route_table::Subject;
 use super::domain::tenant::TenantId;
@@ -90,6 +91,48 @@ impl Tally {
 /// An answer with how it came to be.
 type Given = (Arc<Kept>, CacheStatus);
 
+/// How the service is to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gateway) enum Wish {
+    /// For whoever asks the same: all of the answer, with no `HEAD`, no range and no condition of the caller's.
+    ForAll,
+    /// For this caller, and nobody keeps it.
+    AsItComes,
+}
+
+/// What asking brings.
+#[derive(Clone, Debug)]
+pub(in crate::gateway) enum Brought<P> {
+    Whole(Fetched),
+    /// For the one who asked, as it comes, with its status: too large to be kept, or a stream. `P` is the cache's to hand on.
+    Passing(u16, P),
+}
+
+impl<P> Brought<P> {
+    const fn status(&self) -> u16 {
+        match self {
+            Self::Whole(fetched) => fetched.status,
+            Self::Passing(status, _) => *status,
+        }
+    }
+}
+
+/// What the answer to a question is.
+#[derive(Debug)]
+pub(in crate::gateway) enum Answer<P> {
+    /// All of it, kept or not.
+    Kept(Arc<Kept>),
+    /// As it comes.
+    Passing(P),
+}
+
+/// The same, with how it came to be.
+type Answered<P> = (Answer<P>, CacheStatus);
+
+fn whole<P>((kept, status): Given) -> Answered<P> {
+    (Answer::Kept(kept), status)
+}
+
 impl<E: StaleOk> Cache<E> {
     /// A cache for these tenants. Listens to changes on other replicas until the end of the process.
     ///
@@ -129,7 +172,7 @@ impl<E: StaleOk> Cache<E> {
         self.0.tally.get_or_init(Tally::new)
     }
 
-    /// What is kept in memory and good as it is, for those who would need more to go [`through`](Cache::through).
+    /// What is kept in memory and good as it is, for those who would need more to have an [`answer`](Cache::answer).
     pub(in crate::gateway) async fn at_hand(&self, question: &Question) -> Option<Given> {
         let kept = self.0.memory.get(&self.slot(question)?).await?;
         self.as_it_is(&kept)
@@ -138,20 +181,19 @@ impl<E: StaleOk> Cache<E> {
     /// The answer to a question: one that is kept, that of another who asks the same at this moment, or that of `ask`. When
     /// it may be given out stale, `ask` goes on behind the request, on this thread: call it on a worker, or in a `LocalSet`.
     ///
-    /// `ask` has to ask for the whole answer: no `HEAD`, no range, no condition of the caller's.
-    ///
     /// # Errors
     /// What `ask` fails with, here or for the one who asked.
-    pub(in crate::gateway) async fn through<A, F>(&self, question: &Question, ask: A) -> Result<Given, E>
+    pub(in crate::gateway) async fn answer<A, F, P>(&self, question: &Question, ask: A) -> Result<Answered<P>, E>
     where
-        A: FnOnce() -> F + 'static,
-        F: Future<Output = Result<Fetched, E>> + 'static,
+        A: FnOnce(Wish) -> F + 'static,
+        F: Future<Output = Result<Brought<P>, E>> + 'static,
+        P: 'static,
     {
         let Some(slot) = self.slot(question) else { return Box::pin(self.alone(Why::Bypass, ask)).await };
         if let Some(kept) = self.0.memory.get(&slot).await
             && let Some(given) = self.as_it_is(&kept)
         {
-            return Ok(given);
+            return Ok(whole(given));
         }
         // In a box: whoever finds it kept does not carry the room for this.
         Box::pin(self.ask_or_wait(slot, question, ask)).await

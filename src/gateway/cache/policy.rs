@@ -55,6 +55,18 @@ pub(super) enum Verdict {
     Alone,
 }
 
+impl Verdict {
+    /// On an answer that passes as it comes: nobody else can have it.
+    pub(super) const fn passing(status: u16) -> Self {
+        if is_trouble(status) { Self::Share } else { Self::Alone }
+    }
+}
+
+/// Of the service, for now: it says nothing about what was answered before.
+const fn is_trouble(status: u16) -> bool {
+    matches!(status, 408 | 429 | 500..=599)
+}
+
 /// The times of the settings.
 #[derive(Clone, Debug)]
 pub(super) struct Policy {
@@ -90,7 +102,7 @@ impl Policy {
             200 => {}
             // It is about this caller's credential, which is another one for the next.
             401 | 403 => return Verdict::Alone,
-            408 | 429 | 500..=599 => return Verdict::Share,
+            status if is_trouble(status) => return Verdict::Share,
             _ => return Verdict::End,
         }
         if forbids(&fetched.headers) {
@@ -120,6 +132,11 @@ fn forbids(headers: &HeaderMap) -> bool {
         || words(headers, &VARY).any(|name| !NEVER_VARIES.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
+/// Whether the service says that nobody may store it.
+pub(in crate::gateway) fn is_no_store(headers: &HeaderMap) -> bool {
+    directives(headers).any(|(name, _)| name.eq_ignore_ascii_case("no-store"))
+}
+
 /// Request headers that an answer may vary on: those that are part of the key, and those that never get to the service.
 const NEVER_VARIES: [&str; 10] = [
     "accept-language",
@@ -137,8 +154,9 @@ const NEVER_VARIES: [&str; 10] = [
 /// The times of the settings, and none longer than the service allows.
 fn bounded(life: Life, headers: &HeaderMap, now: OffsetDateTime) -> Life {
     let seconds = |wanted: &str| {
-        let mut found = directives(headers).filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value);
-        found.next().map(|value| Duration::from_secs(value.and_then(|text| text.parse().ok()).unwrap_or(0)))
+        let found = directives(headers).filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value);
+        // Of two, the one that allows less (RFC 9111, 4.2.1).
+        found.map(|value| Duration::from_secs(value.and_then(|text| text.parse().ok()).unwrap_or(0))).min()
     };
     let says = |wanted: &str| directives(headers).any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     let for_shared = seconds("s-maxage");
@@ -161,10 +179,14 @@ fn bounded(life: Life, headers: &HeaderMap, now: OffsetDateTime) -> Life {
 
 /// How long until `Expires`; a date that is none is over (RFC 9111, 5.3).
 fn until_expires(headers: &HeaderMap, now: OffsetDateTime) -> Option<Duration> {
-    let date = |value: &http::HeaderValue| OffsetDateTime::parse(value.to_str().ok()?, &Rfc2822).ok();
     let expires = headers.get(EXPIRES)?;
     let from = headers.get(DATE).and_then(date).unwrap_or(now);
     Some(date(expires).and_then(|at| Duration::try_from(at - from).ok()).unwrap_or_default())
+}
+
+/// A date as headers write it.
+pub(super) fn date(value: &http::HeaderValue) -> Option<OffsetDateTime> {
+    OffsetDateTime::parse(value.to_str().ok()?, &Rfc2822).ok()
 }
 
 fn directives(headers: &HeaderMap) -> impl Iterator<Item = (&str, Option<&str>)> {
@@ -239,10 +261,13 @@ mod tests {
         ] {
             assert_eq!(judged(Keep::Constant, false, 200, &[line]), Verdict::Alone, "{line:?}");
         }
-        assert_eq!(
-            judged(Keep::List, false, 200, &[("cache-control", "max-age=9"), ("cache-control", "no-store")]),
-            Verdict::Alone
-        );
+        for lines in [
+            [("cache-control", "max-age=9"), ("cache-control", "no-store")],
+            [("cache-control", "public"), ("cache-control", "private")],
+            [("pragma", "x"), ("pragma", "no-cache")],
+        ] {
+            assert_eq!(judged(Keep::List, false, 200, &lines), Verdict::Alone, "{lines:?}");
+        }
         for line in
             [("vary", "Accept-Language, Accept-Encoding, Origin"), ("content-encoding", "identity"), ("cache-control", "public")]
         {
@@ -290,6 +315,7 @@ mod tests {
         assert_eq!(life(&[("cache-control", "max-age=\"20\"")]), (20, 0, 3600));
         assert_eq!(life(&[("cache-control", "max-age=99999, stale-while-revalidate=5, stale-if-error=7")]), (300, 5, 7));
         assert_eq!(life(&[("cache-control", "max-age=20"), ("age", "15")]), (5, 0, 3600));
+        assert_eq!(life(&[("cache-control", "max-age=90"), ("cache-control", "max-age=20")]), (20, 0, 3600));
         assert_eq!(life(&[("cache-control", "max-age=20, s-maxage=9")]), (9, 0, 0));
         assert_eq!(life(&[("cache-control", "max-age=20, must-revalidate")]), (20, 0, 0));
         assert_eq!(life(&[("cache-control", "must-revalidate")]), (300, 0, 0));

@@ -261,6 +261,9 @@ async fn what_forbids_it_is_never_kept() {
         "cache-control: max-age=60, private\r\n",
         "cache-control: no-cache\r\n",
         "cache-control: max-age=0\r\ncache-control: must-revalidate\r\n",
+        "cache-control: max-age=60\r\ncache-control: no-store\r\n",
+        "cache-control: public\r\ncache-control: private\r\n",
+        "pragma: x\r\npragma: no-cache\r\n",
         "vary: *\r\n",
         "vary: x-user\r\n",
         "content-encoding: gzip\r\n",
@@ -327,10 +330,120 @@ async fn an_answer_that_is_too_large_to_be_kept_passes_as_it_comes() {
     let note = "x".repeat(300_000);
     replicas.service.desk().body = Some(task("SUCCESS", &note));
     let url = format!("{}{TASK}", replicas.all[0].url);
-    for _ in 0..2 {
+    let before = polls(&replicas);
+    for _ in 0..3 {
         assert_eq!(field(&read(&mut browser, &url).await, "note"), note);
     }
-    assert!(polls(&replicas) >= 2, "nothing of it was kept");
+    assert_eq!(polls(&replicas), before + 3, "nothing of it was kept, and nothing asked for twice");
+}
+
+/// An answer of the service that comes as the other end of the channel says.
+fn fed(headers: &str) -> (mpsc::Sender<Vec<u8>>, Says) {
+    let (pieces, more) = mpsc::channel(1);
+    let head = format!("HTTP/1.1 200 OK\r\n{headers}\r\n").into_bytes();
+    (pieces, Says::Then(head, Arc::new(Mutex::new(more))))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_pass_as_they_happen_where_other_answers_are_kept() {
+    let rig = Rig::new(LONG_LIVED).await;
+    for accept in [None, Some("application/json;q=0.1, text/event-stream")] {
+        let (pieces, says) = fed("content-type: Text/Event-Stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n");
+        let (others, also) = fed("content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n");
+        rig.upstream.says([says, also]);
+        let before = rig.upstream.asked().len();
+        let path = format!("{TASK}?accept={}", accept.is_some());
+        let get = || accept.iter().fold(rig.get(&path), |request, accept| request.header("accept", *accept));
+        let mut first = get().send().await.unwrap();
+        let mut second = get().send().await.unwrap();
+        for number in 0..3 {
+            // The next one happens only when the last has arrived.
+            let event = format!("data: {number}\n\n");
+            let piece = format!("{:x}\r\n{event}\r\n", event.len());
+            for (pieces, stream) in [(&pieces, &mut first), (&others, &mut second)] {
+                pieces.send(piece.clone().into_bytes()).await.unwrap();
+                assert_eq!(stream.chunk().await.unwrap().unwrap(), event);
+            }
+        }
+        let asked = &rig.upstream.asked()[before..];
+        assert_eq!(asked.len(), 2, "each caller asks once");
+        let told = |head: &str| accept.is_none_or(|accept| head.contains(&format!("accept: {accept}\r\n")));
+        assert!(asked.iter().all(|asked| told(&asked.head)), "{asked:?}");
+        drop((first, second));
+        eventually("the end of both at the service", async || {
+            // Whoever has left is noticed with the next event.
+            let _ = (pieces.try_send(b"1\r\n\n\r\n".to_vec()), others.try_send(b"1\r\n\n\r\n".to_vec()));
+            rig.upstream.asked()[before..].iter().all(|asked| asked.is_gone).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_large_to_be_kept_is_asked_for_once_by_each_caller_and_begins_before_it_ends() {
+    let rig = Rig::new("[gateway.upstream]\nmax_answer_bytes = 65536\n").await;
+    let json_type = "content-type: application/json\r\nconnection: close\r\n";
+    let (half, bytes) = ("x".repeat(50_000), 150_000);
+    let chunk = format!("{:x}\r\n{half}\r\n", half.len());
+    // One whose length is told is not waited for at all; of another as much as might be kept.
+    let told = (format!("{json_type}content-length: {bytes}\r\n"), [half.clone(), half.clone(), half.clone()], 1);
+    let untold = (format!("{json_type}transfer-encoding: chunked\r\n"), [chunk.clone(), chunk.clone(), chunk + "0\r\n\r\n"], 2);
+    for (number, (headers, parts, ahead)) in [told, untold].into_iter().enumerate() {
+        let path = format!("{TASK}{number}");
+        let (pieces, says) = fed(&headers);
+        rig.upstream.says([says]);
+        let before = rig.upstream.asked().len();
+        let feed = async {
+            for part in &parts[..ahead] {
+                pieces.send(part.clone().into_bytes()).await.unwrap();
+            }
+        };
+        let (first, ()) = tokio::join!(rig.get(&path).send(), feed);
+        let mut first = first.unwrap();
+        let mut read = first.chunk().await.unwrap().unwrap().len();
+        assert!(read > 0, "it began before its end was there");
+        let rest = async {
+            for part in &parts[ahead..] {
+                pieces.send(part.clone().into_bytes()).await.unwrap();
+            }
+        };
+        let all = async {
+            while read < bytes {
+                read += first.chunk().await.unwrap().unwrap().len();
+            }
+        };
+        tokio::join!(rest, all);
+        assert_eq!((read, rig.upstream.asked().len()), (bytes, before + 1));
+        // Those who come later ask once each, and wait for nothing of it.
+        for time in 2..=4 {
+            let (pieces, says) = fed(&headers);
+            rig.upstream.says([says]);
+            let answer = rig.get(&path).send().await.unwrap();
+            assert!(answer.headers()["cache-status"].to_str().unwrap().contains("fwd=bypass"), "{answer:?}");
+            for part in &parts {
+                pieces.send(part.clone().into_bytes()).await.unwrap();
+            }
+            drop(pieces);
+            assert_eq!(answer.bytes().await.unwrap().len(), bytes);
+            assert_eq!(rig.upstream.asked().len(), before + time);
+        }
+        // What they say of their own is heard, since nobody else gets the answer.
+        rig.upstream.says([Says::Bytes(answer("200 OK", json_type, b""))]);
+        let head = rig.client.head(format!("{}{path}", rig.front.base)).bearer_auth("token-of-alice");
+        assert_eq!(head.header("if-none-match", "\"7\"").send().await.unwrap().status(), 200);
+        let asked = rig.upstream.asked().pop().unwrap().head;
+        assert!(asked.starts_with("HEAD ") && asked.contains("if-none-match: \"7\"\r\n"), "{asked}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_who_ask_for_the_same_large_answer_at_once_make_twenty_calls() {
+    let rig = Rig::new("[gateway.upstream]\nmax_answer_bytes = 65536\n").await;
+    let body = vec![b'x'; 200_000];
+    rig.upstream.says([Says::Bytes(answer("200 OK", "content-type: application/json\r\n", &body))]);
+    let answers = join_all((0..20).map(async |_| rig.get(TASK).send().await.unwrap().bytes().await.unwrap())).await;
+    assert!(answers.iter().all(|answer| *answer == body));
+    assert_eq!(rig.upstream.asked().len(), 20);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -367,6 +480,42 @@ async fn two_bearers_are_two_readers_and_so_are_two_languages() {
             assert_eq!(rig.upstream.asked().len(), seen);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_everybody_may_ask_no_token_of_anybody_goes_and_all_share_what_is_kept() {
+    let rig = Rig::new(LONG_LIVED).await;
+    let open = "/biz/api/v1/auth/clerk/publishable-key";
+    rig.upstream.says([Says::Bytes(upstream::json("200 OK", r#"{"key":"pk"}"#))]);
+    for bearer in [Some("token-of-alice"), Some("token-of-bob"), None] {
+        let request = rig.client.get(format!("{}{open}", rig.front.base));
+        let request = if let Some(bearer) = bearer { request.bearer_auth(bearer) } else { request };
+        assert_eq!(request.send().await.unwrap().text().await.unwrap(), r#"{"key":"pk"}"#);
+    }
+    let asked = rig.upstream.asked();
+    assert_eq!(asked.len(), 1, "it is the same for everybody");
+    assert!(!asked[0].head.to_ascii_lowercase().contains("authorization"), "{}", asked[0].head);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wanted_only_as_it_was_is_judged_by_the_tag_that_was_given_out() {
+    let rig = Rig::new(LONG_LIVED).await;
+    let lines = "content-type: application/json\r\nlast-modified: Sat, 28 Nov 2026 12:00:00 GMT\r\netag: \"theirs\"\r\n";
+    rig.upstream.says([Says::Bytes(answer("200 OK", lines, br#"{"taskId":"t1","taskStatus":"SUCCESS"}"#))]);
+    let tag = rig.get(TASK).send().await.unwrap().headers()["etag"].to_str().unwrap().to_owned();
+    for (name, value, status) in [
+        ("if-match", &*tag, 200),
+        ("if-match", "*", 200),
+        ("if-match", "\"theirs\"", 412),
+        ("if-unmodified-since", "Sat, 28 Nov 2026 12:00:00 GMT", 200),
+        ("if-unmodified-since", "Sat, 28 Nov 2026 11:00:00 GMT", 412),
+    ] {
+        let answer = rig.get(TASK).header(name, value).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{name}: {value}");
+        let told: Value = answer.json().await.unwrap();
+        assert_eq!(told["data"]["errCode"].as_u64(), (status == 412).then_some(4120), "{told}");
+    }
+    assert_eq!(rig.upstream.asked().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

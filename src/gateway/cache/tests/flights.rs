@@ -141,6 +141,61 @@ async fn nobody_waits_for_an_answer_that_was_forbidden_to_be_shared_just_now() {
 }
 
 #[tokio::test]
+async fn an_answer_that_passes_as_it_comes_is_for_the_one_who_asked_and_the_others_ask_for_themselves() {
+    let bench = Bench::file();
+    let cache = cache(&bench);
+    cache.get(&task(), &Service::saying(RUNNING)).await;
+    bench.pass(seconds(40));
+    let asked = Mutex::new(Vec::new());
+    let (wishes, come) = (Arc::new(asked), Arc::new(Semaphore::new(0)));
+    let ask = || {
+        let (wishes, come) = (Arc::clone(&wishes), Arc::clone(&come));
+        move |wish: Wish| async move {
+            let number = {
+                let mut wishes = wishes.lock().unwrap();
+                wishes.push(wish);
+                wishes.len()
+            };
+            come.acquire().await.unwrap().forget();
+            Ok(Brought::Passing(200, number))
+        }
+    };
+    let question = task();
+    let all = join_all((0..5).map(|_| cache.answer(&question, ask())));
+    let (answers, ()) = tokio::join!(all, async {
+        until("the first", async || wishes.lock().unwrap().len() == 1).await;
+        come.add_permits(5);
+    });
+    let passed = |answer: Result<(Answer<usize>, CacheStatus), Trouble>| match answer.unwrap() {
+        (Answer::Passing(number), status) => (number, status.to_string()),
+        (Answer::Kept(kept), _) => panic!("{kept:?}"),
+    };
+    let mut answers: Vec<_> = answers.into_iter().map(passed).collect();
+    answers.sort();
+    // The first knew an old answer.
+    let told = |number| format!("cardea; fwd={}; fwd-status=200", if number == 1 { "stale" } else { "miss" });
+    assert_eq!(answers, (1..=5).map(|number| (number, told(number))).collect::<Vec<_>>());
+    // For a while nobody waits for another or has anything read for all.
+    come.add_permits(1);
+    assert_eq!(passed(cache.answer(&question, ask()).await), (6, "cardea; fwd=bypass; fwd-status=200".to_owned()));
+    let all_wishes = wishes.lock().unwrap().clone();
+    assert_eq!(all_wishes[0], Wish::ForAll);
+    assert!(all_wishes[1..].iter().all(|wish| *wish == Wish::AsItComes), "{all_wishes:?}");
+}
+
+#[tokio::test]
+async fn trouble_that_passes_as_it_comes_ends_nothing_that_is_kept() {
+    let bench = Bench::file();
+    let cache = cache(&bench);
+    cache.get(&task(), &Service::saying(RUNNING)).await;
+    for (status, is_kept) in [(503, true), (500, false), (503, true), (404, false), (503, false)] {
+        bench.pass(seconds(2));
+        let answer = cache.answer(&task(), move |_| async move { Ok(Brought::Passing(status, ())) }).await.unwrap().0;
+        assert_eq!(matches!(answer, Answer::Kept(_)), is_kept, "{status}");
+    }
+}
+
+#[tokio::test]
 async fn one_who_goes_away_gives_the_call_up_and_the_next_who_waits_asks() {
     let bench = Bench::file();
     let (cache, first, second) = (cache(&bench), Slow::saying("[1]"), Slow::saying("[2]"));

@@ -7,6 +7,7 @@ mod keeping;
 mod separation;
 mod store;
 
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 
-use super::{Asked, Cache, CacheStatus, Fetched, Kept, Question, StaleOk, Whose};
+use super::{Answer, Asked, Brought, Cache, CacheStatus, Fetched, Given, Kept, Question, StaleOk, Whose, Wish};
 use crate::config::cache::{Cache as Settings, CacheLife};
 use crate::gateway::domain::role::Role;
 use crate::gateway::domain::route_table::named;
@@ -155,6 +156,18 @@ fn text(kept: &Kept) -> &str {
 }
 
 impl Cache<Trouble> {
+    /// The answer of a service that is read whole whoever asks.
+    async fn through<A, F>(&self, question: &Question, ask: A) -> Result<Given, Trouble>
+    where
+        A: FnOnce() -> F + 'static,
+        F: Future<Output = Outcome> + 'static,
+    {
+        let asked = |_: Wish| async { ask().await.map(Brought::<Infallible>::Whole) };
+        let (answer, status) = self.answer(question, asked).await?;
+        let Answer::Kept(kept) = answer;
+        Ok((kept, status))
+    }
+
     /// Body and status of an answer.
     async fn get(&self, question: &Question, service: &Service) -> (String, CacheStatus) {
         let (kept, status) = self.through(question, service.ask()).await.unwrap();

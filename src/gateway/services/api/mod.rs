@@ -24,7 +24,7 @@ use serde_json::json;
 pub(in crate::gateway) use self::caller::Caller;
 use self::caller::Means;
 use self::owners::Owner;
-use self::reply::TOO_LARGE;
+use self::reply::wants_events;
 pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
 use self::sending::Call;
 use self::shares::Held;
@@ -37,7 +37,7 @@ use super::pace::Pace;
 use super::share_page::SharePages;
 use crate::config::gateway::PublicAuth;
 use crate::contract::paths;
-use crate::gateway::cache::{Asked, Cache, Question, Whose};
+use crate::gateway::cache::{Answer, Asked, Cache, Question, Whose, Wish};
 use crate::gateway::domain::api_path::Found;
 use crate::gateway::domain::route_table::{Keep, OpenTo, Verb};
 use crate::gateway::domain::server_key::ServerKey;
@@ -83,7 +83,7 @@ pub(in crate::gateway) struct Api {
     pub(in crate::gateway) own_shares: OwnShares,
     /// Further tries of a read.
     pub(in crate::gateway) retries: u32,
-    /// The largest answer that is kept.
+    /// The largest answer that is read whole; larger ones pass as they come.
     pub(in crate::gateway) most: usize,
     pub(in crate::gateway) clock: Clock,
     /// Stands between access tokens and what names them in memory and store.
@@ -143,10 +143,13 @@ impl Api {
         if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
             return Box::pin(self.unkept(proxy, ask, means, body)).await;
         }
+        if wants_events(&ask.headers) {
+            return Box::pin(self.call(&ask, means)?.replayable(proxy, body)).await;
+        }
         let question = self.question(&ask, means.first(), body.as_deref().unwrap_or_default());
         if let Some((kept, status)) = self.cache.at_hand(&question).await {
             let theirs = (route.verb == Verb::Get).then_some(&ask.headers);
-            return Ok(Reply::kept(&kept, (status, self.clock.now()), theirs, ask.found.is_head));
+            return Reply::kept(&kept, (status, self.clock.now()), theirs, ask.found.is_head);
         }
         // In a box: what is at hand needs no room for this.
         Box::pin(self.through(proxy, ask, means, (question, body))).await
@@ -181,7 +184,7 @@ impl Api {
         if let Some(wish) = wish {
             Box::pin(self.own_shares.note(ask.tenant, &wish)).await?;
         }
-        if route.path == paths::SHARES_SEARCH && !owner.sees_ids() {
+        if route.path == paths::SHARES_SEARCH {
             return Box::pin(self.own_shares.listed(ask.tenant, &owner, (reply, self.most))).await;
         }
         Ok(reply)
@@ -196,24 +199,25 @@ impl Api {
         (question, body): (Question, Option<Bytes>),
     ) -> Result<Reply, Error> {
         let theirs = ask.headers.clone();
+        let for_one = self.call(&ask, means.clone())?;
         for name in &OWN {
             ask.headers.remove(name);
         }
         let is_head = std::mem::replace(&mut ask.found.is_head, false);
-        let call = self.call(&ask, means.clone())?;
-        let (own, again, most) = (proxy.clone(), body.clone(), self.most);
-        let fetch = move || async move { call.replayable(&own, body).await?.fetched(most).await };
-        let (kept, status) = match self.cache.through(&question, fetch).await {
-            Ok(given) => given,
-            // Nothing of it is kept, so it is asked for once more and passed on as it comes.
-            Err(Error::Unusable(TOO_LARGE)) => {
-                (ask.headers, ask.found.is_head) = (theirs, is_head);
-                return Box::pin(self.call(&ask, means)?.replayable(proxy, again)).await;
+        let for_all = self.call(&ask, means)?;
+        let (own, most) = (proxy.clone(), self.most);
+        let fetch = move |wish| async move {
+            match wish {
+                Wish::ForAll => for_all.replayable(&own, body).await?.fetched(most).await,
+                Wish::AsItComes => for_one.replayable(&own, body).await.map(Reply::for_one),
             }
-            Err(error) => return Err(error),
         };
+        let (answer, status) = self.cache.answer(&question, fetch).await?;
         let validates = ask.found.route.verb == Verb::Get;
-        Ok(Reply::kept(&kept, (status, self.clock.now()), validates.then_some(&theirs), is_head))
+        Ok(match answer {
+            Answer::Kept(kept) => Reply::kept(&kept, (status, self.clock.now()), validates.then_some(&theirs), is_head)?,
+            Answer::Passing(reply) => reply.passed(status, is_head),
+        })
     }
 
     fn call(&self, ask: &Ask<'_>, means: Vec<Means>) -> Result<Call, Error> {
@@ -225,16 +229,14 @@ impl Api {
     async fn means(&self, ask: &Ask<'_>) -> Result<Vec<Means>, Error> {
         let everybody = ask.found.route.open_to == OpenTo::Everybody;
         match &ask.caller {
-            // A person's token never goes to where everybody may ask.
-            Caller::Person(_) | Caller::Key(_) | Caller::Nobody if everybody => {
-                match self.directory.of(ask.tenant)?.public_auth {
-                    PublicAuth::None => Ok(vec![Means::of(Credential::None)]),
-                    PublicAuth::Sk => {
-                        let keys = self.server_keys(ask.tenant).await?;
-                        Ok(if keys.is_empty() { vec![Means::of(Credential::None)] } else { keys })
-                    }
+            // A person's token never goes to where everybody may ask, however it came.
+            _ if everybody => match self.directory.of(ask.tenant)?.public_auth {
+                PublicAuth::None => Ok(vec![Means::of(Credential::None)]),
+                PublicAuth::Sk => {
+                    let keys = self.server_keys(ask.tenant).await?;
+                    Ok(if keys.is_empty() { vec![Means::of(Credential::None)] } else { keys })
                 }
-            }
+            },
             Caller::Person(user) => Ok(vec![Means::token(self.credentials.token(&user.principal.tenant, &user.login).await?)]),
             Caller::Token(token) => Ok(vec![Means::token(token.clone())]),
             Caller::Key(_) => {

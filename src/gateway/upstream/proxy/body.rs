@@ -26,6 +26,9 @@ impl From<Infallible> for Stopped {
     }
 }
 
+/// What was read ahead is given out in pieces of this, so that nobody has all of it waiting twice.
+const PIECE: usize = 64 * 1024;
+
 /// What a request carries.
 pub(crate) enum Outgoing {
     Nothing,
@@ -212,23 +215,30 @@ impl AnswerBody {
 
     /// The rest as a whole; `None` when it is more than `most` bytes.
     pub(crate) async fn whole(mut self, most: usize) -> Result<Option<Bytes>, UpstreamError> {
-        let Some(first) = self.try_next().await? else { return Ok(Some(Bytes::new())) };
-        if first.len() > most {
+        self.gathered(most).await
+    }
+
+    /// The rest as a whole; `None` when it is more than `most` bytes, and then nothing of it is lost: what was read is given out
+    /// first. Where the service says how much there is, too much is not begun with.
+    pub(crate) async fn gathered(&mut self, most: usize) -> Result<Option<Bytes>, UpstreamError> {
+        if self.length().is_some_and(|length| length > most as u64) {
             return Ok(None);
         }
+        let Some(first) = self.try_next().await? else { return Ok(Some(Bytes::new())) };
         if self.length() == Some(0) {
             // One piece was all of it; its end is read so that the connection can be used again.
             self.try_next().await?;
             return Ok(Some(first));
         }
         let mut all = BytesMut::from(first);
-        while let Some(piece) = self.try_next().await? {
-            if all.len() + piece.len() > most {
-                return Ok(None);
+        while all.len() <= most {
+            match self.try_next().await? {
+                Some(piece) => all.extend_from_slice(&piece),
+                None => return Ok(Some(all.freeze())),
             }
-            all.extend_from_slice(&piece);
         }
-        Ok(Some(all.freeze()))
+        self.ahead = all.freeze();
+        Ok(None)
     }
 }
 
@@ -238,7 +248,8 @@ impl Stream for AnswerBody {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         if !this.ahead.is_empty() {
-            return Poll::Ready(Some(Ok(std::mem::take(&mut this.ahead))));
+            let piece = this.ahead.split_to(this.ahead.len().min(PIECE));
+            return Poll::Ready(Some(Ok(piece)));
         }
         if this.lease.is_none() {
             return Poll::Ready(None);

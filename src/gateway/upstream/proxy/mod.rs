@@ -112,6 +112,10 @@ impl Proxy {
             match answer {
                 Ok(answer) => {
                     let (head, incoming) = answer.into_parts();
+                    // Nobody asked for another protocol, and nobody here speaks it.
+                    if head.status.is_informational() {
+                        return Err(UpstreamError::garbage("the service switches to another protocol"));
+                    }
                     let lease = self.0.pool.lease(target.key(), sender);
                     let body = AnswerBody::new(incoming, lease, watch, self.0.settings.idle);
                     return Ok(Answer { status: head.status, headers: head.headers, body });

@@ -1,5 +1,8 @@
 //! Where requests are taken in. A request with `Expect: 100-continue` is begun before its sender is told to go on: when it is
 //! refused, or answered without its body, the body is never sent for. `100 Continue` comes when somebody wants to read it.
+//!
+//! HTTP/1.0 knows no chunks (RFC 9112, 6.1), which the library sends all the same: a body of unknown length ends with its
+//! connection there, and one that is cut with a reset, so that nobody takes half of it for all.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -10,7 +13,7 @@ use std::task::{Context, Poll, ready};
 
 use actix_http::body::{BodySize, BoxBody, MessageBody};
 use actix_http::error::PayloadError;
-use actix_http::{HttpMessage as _, Payload, Request, Response};
+use actix_http::{ConnectionType, HttpMessage as _, Payload, Request, Response, Version};
 use actix_service::{Service, ServiceFactory};
 use bytes::Bytes;
 use futures_util::Stream;
@@ -19,6 +22,7 @@ use pin_project_lite::pin_project;
 
 use super::body;
 use super::line::{InUse, Use};
+use super::peer::{Peer, Reset};
 use crate::config::gateway::Connection as Settings;
 
 /// The app of one worker, once it is there.
@@ -214,6 +218,9 @@ pin_project! {
         #[pin]
         call: F,
         in_use: Option<InUse>,
+        is_old: bool,
+        // Of a caller who could not tell the end of a cut body from that of a whole one.
+        reset: Option<Reset>,
         body: PhantomData<fn() -> B>,
     }
 }
@@ -222,7 +229,9 @@ impl<F, B> Answering<F, B> {
     fn new<S: Service<Request, Future = F>>(app: &S, mut request: Request, settings: Settings) -> Self {
         body::pace(&mut request, settings);
         let in_use = request.conn_data::<Use>().map(Use::begin);
-        Self { call: app.call(request), in_use, body: PhantomData }
+        let is_old = request.version() < Version::HTTP_11;
+        let reset = if is_old { request.conn_data::<Peer>().and_then(Peer::reset) } else { None };
+        Self { call: app.call(request), in_use, is_old, reset, body: PhantomData }
     }
 }
 
@@ -230,14 +239,21 @@ impl<F, R, E, B> Future for Answering<F, B>
 where
     F: Future<Output = Result<R, E>>,
     R: Into<Response<B>>,
+    B: MessageBody,
 {
     type Output = Result<Response<Held<B>>, E>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let answer = ready!(this.call.poll(context))?.into();
-        let in_use = this.in_use.take();
-        Poll::Ready(Ok(answer.map_body(|_, body| Held { body, in_use })))
+        let mut answer: Response<B> = ready!(this.call.poll(context))?.into();
+        let (in_use, mut reset) = (this.in_use.take(), this.reset.take());
+        if *this.is_old && answer.body().size() == BodySize::Stream {
+            answer.head_mut().no_chunking(true);
+            answer.head_mut().set_connection_type(ConnectionType::Close);
+        } else {
+            reset = None;
+        }
+        Poll::Ready(Ok(answer.map_body(|_, body| Held { body, in_use, reset })))
     }
 }
 
@@ -247,6 +263,7 @@ pin_project! {
         #[pin]
         body: B,
         in_use: Option<InUse>,
+        reset: Option<Reset>,
     }
 }
 
@@ -258,6 +275,13 @@ impl<B: MessageBody> MessageBody for Held<B> {
     }
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, B::Error>>> {
-        self.project().body.poll_next(context)
+        let this = self.project();
+        let piece = ready!(this.body.poll_next(context));
+        if let Some(Err(_)) = &piece
+            && let Some(reset) = this.reset.take()
+        {
+            reset.at_its_end();
+        }
+        Poll::Ready(piece)
     }
 }

@@ -7,17 +7,23 @@ use std::net;
 use std::os::fd::AsFd as _;
 
 use tokio::net::TcpStream;
+use tokio::time::{Duration, Instant};
 
 use super::line::Use;
 
 /// What may come before any answer, and is passed over by whoever reads (RFC 9110, 15.2).
 const WORD: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+/// Whoever cannot be asked and sends no more is waited for as long: a program that only closed its sending side has most answers
+/// by then, and one that has left (as proxies do, with all of the connection) holds no place at the service for longer.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// A second handle to a caller's connection, kept with it.
 pub(in crate::gateway::web) struct Peer {
     connection: net::TcpStream,
     in_use: Use,
     was_asked: Cell<bool>,
+    /// When it was first seen to send no more, where it could not be asked.
+    silent_since: Cell<Option<Instant>>,
 }
 
 /// Where a caller is.
@@ -32,12 +38,18 @@ pub(in crate::gateway::web) enum Presence {
 impl Peer {
     pub(super) fn of(connection: &TcpStream, in_use: Use) -> Option<Self> {
         let connection = connection.as_fd().try_clone_to_owned().ok()?.into();
-        Some(Self { connection, in_use, was_asked: Cell::new(false) })
+        Some(Self { connection, in_use, was_asked: Cell::new(false), silent_since: Cell::new(None) })
+    }
+
+    /// A way to have the connection break.
+    pub(super) fn reset(&self) -> Option<Reset> {
+        self.connection.try_clone().ok().map(Reset)
     }
 
     /// Looks at the connection. A caller who has closed its side may only have said all it had to say, and read on. Nothing but
     /// an attempt to write tells that from one who has left: its system refuses what comes then. So it is sent a word once, where
-    /// it `may_be_told` one: HTTP/1.0 has none. To be called while a request waits for its answer.
+    /// it `may_be_told` one. HTTP/1.0 has none: there, whoever has closed its side has left after [`GRACE`]. To be called while a
+    /// request waits for its answer.
     pub(in crate::gateway::web) fn look(&self, may_be_told: bool) -> Presence {
         match self.connection.peek(&mut [0; 1]) {
             Ok(0) => {}
@@ -47,8 +59,13 @@ impl Peer {
         if !matches!(self.connection.take_error(), Ok(None)) {
             return Presence::Gone;
         }
+        if !may_be_told {
+            let since = self.silent_since.get().unwrap_or_else(Instant::now);
+            self.silent_since.set(Some(since));
+            return if since.elapsed() >= GRACE { Presence::Gone } else { Presence::Here };
+        }
         // Not into the middle of an answer before.
-        if self.was_asked.get() || !may_be_told || self.in_use.is_blocked() {
+        if self.was_asked.get() || self.in_use.is_blocked() {
             return Presence::Here;
         }
         self.was_asked.set(true);
@@ -56,6 +73,19 @@ impl Peer {
             Ok(written) if written == WORD.len() => Presence::Asked,
             Ok(_) => Presence::Gone,
             Err(error) => told_by(&error),
+        }
+    }
+}
+
+/// The means to end a connection so that its caller sees that it was cut.
+pub(super) struct Reset(net::TcpStream);
+
+impl Reset {
+    /// The connection ends with a reset once all have let go of it; what is not sent by then is lost.
+    pub(super) fn at_its_end(self) {
+        // The handle of the standard library cannot be told this yet.
+        if let Err(error) = TcpStream::from_std(self.0).and_then(|connection| connection.set_zero_linger()) {
+            tracing::debug!(%error, "a cut answer ends like a whole one");
         }
     }
 }
@@ -68,7 +98,7 @@ fn told_by(error: &Error) -> Presence {
 mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
-    use tokio::time::{Duration, sleep, timeout};
+    use tokio::time::{sleep, timeout};
 
     use super::*;
 
@@ -119,11 +149,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_knows_no_such_word_is_sent_none() {
+    async fn whoever_knows_no_such_word_is_sent_none_and_waited_for_for_a_moment() {
         let (mut caller, here, peer) = pair().await;
         caller.shutdown().await.unwrap();
         here.readable().await.unwrap();
+        let silent = Instant::now();
         assert_eq!(peer.look(false), Presence::Here);
+        until(&peer, false, Presence::Gone).await;
+        assert!(silent.elapsed() >= GRACE, "{:?}", silent.elapsed());
         drop((here, peer));
         assert_eq!(caller.read_to_end(&mut Vec::new()).await.unwrap(), 0);
     }
