@@ -43,7 +43,7 @@ pub struct CreateShare {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 6, max_length = 128)]
     pub extraction_code: Option<String>,
-    /// RFC 3339; none means no end.
+    /// RFC 3339; without one it ends as late as is allowed, or never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expired_at: Option<String>,

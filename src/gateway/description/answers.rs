@@ -35,7 +35,7 @@ const RETRY: Option<(&str, &str)> = Some(("Retry-After", "Seconds until another 
 /// This one has no body.
 const BARE: u16 = 408;
 
-const REFUSALS: [Refusal; 16] = [
+const REFUSALS: [Refusal; 17] = [
     refusal(400, "BadRequest", "Something in the request is not what it has to be; the words name it.", true),
     Refusal {
         header: Some(("WWW-Authenticate", "The scheme that is wanted.")),
@@ -48,9 +48,15 @@ const REFUSALS: [Refusal; 16] = [
         ..refusal(405, "MethodNotAllowed", "The path is right, the method is not.", true)
     },
     refusal(BARE, "RequestTimeout", "The call did not come in time; the connection is closed.", false),
+    refusal(412, "PreconditionFailed", "It is not any more what If-Match or If-Unmodified-Since say.", true),
     refusal(413, "ContentTooLarge", "The body is larger than allowed.", true),
     refusal(414, "UriTooLong", "The path, or path and query together, are longer than allowed.", false),
-    refusal(415, "UnsupportedMediaType", "A signed-in person's page has to send application/json.", false),
+    refusal(
+        415,
+        "UnsupportedMediaType",
+        "The body has a Content-Encoding; or a signed-in person's page sends something else than application/json.",
+        false,
+    ),
     refusal(421, "MisdirectedRequest", "No company's portal is at this host.", false),
     Refusal {
         header: RETRY,
@@ -69,10 +75,15 @@ const REFUSALS: [Refusal; 16] = [
 impl Refusal {
     fn is_of(&self, route: &Route) -> bool {
         match self.status {
-            413 => route.body != Body::Nothing,
-            415 => route.body == Body::Json,
+            412 => route.verb == Verb::Get,
+            413 | 415 => route.body != Body::Nothing,
             _ => true,
         }
+    }
+
+    /// Whether it may come of a call that was counted: others are refused before anybody is recognised.
+    const fn is_counted(&self) -> bool {
+        !matches!(self.status, BARE | 414 | 421 | 431)
     }
 }
 
@@ -99,7 +110,7 @@ pub(super) fn refusals(into: &mut Schemas) -> Vec<(&'static str, Response)> {
     of::<ErrorData>(into);
     let ours = into.add(PROBLEM, problem());
     let told = |refusal: &Refusal| {
-        let mut answer = with_id(refusal.words);
+        let mut answer = if refusal.is_counted() { with_id(refusal.words) } else { named(refusal.words) };
         if refusal.status != BARE {
             answer = answer.content(PROBLEM_MEDIA, Content::new(Some(ours.clone())));
         }
@@ -153,11 +164,13 @@ fn with_media(answer: ResponseBuilder, media: &[&'static str], schema: &Schema) 
     media.iter().fold(answer, |answer, media| answer.content(*media, Content::new(Some(schema.clone()))))
 }
 
+fn named(words: &str) -> ResponseBuilder {
+    ResponseBuilder::new().description(words).header("X-Request-Id", header("Names this request in our logs."))
+}
+
 fn with_id(words: &str) -> ResponseBuilder {
     let quota = "draft-ietf-httpapi-ratelimit-headers-10, where calls are limited.";
-    ResponseBuilder::new()
-        .description(words)
-        .header("X-Request-Id", header("Names this request in our logs."))
+    named(words)
         .header("RateLimit", header(&format!("What is left of the allowance that is nearest to its end; {quota}")))
         .header("RateLimit-Policy", header(&format!("Every allowance that counts for this caller; {quota}")))
 }

@@ -9,7 +9,10 @@ use utoipa::openapi::schema::{
 use super::shapes::Schemas;
 use crate::contract::limits::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE};
 use crate::contract::results::Severity;
-use crate::contract::searches::{CHAINS, COMPONENTS, FARTHEST, Fields, Kind, RESULTS, SHARES, TASKS};
+use crate::contract::searches::{CHAINS, COMPONENTS, FARTHEST, Kind, RESULTS, SHARES, TASKS};
+
+/// Name and kind.
+type Field = (&'static str, Kind);
 
 pub(super) fn tasks(into: &mut Schemas) -> RefOr<Schema> {
     into.add("TaskSearch", search(TASKS))
@@ -28,10 +31,12 @@ pub(super) fn components(into: &mut Schemas) -> RefOr<Schema> {
 }
 
 pub(super) fn shares(into: &mut Schemas) -> RefOr<Schema> {
-    into.add("ShareSearch", search(SHARES))
+    // What tells the order of ids tells ids, and nobody is told all of them.
+    let fields: Vec<_> = SHARES.iter().copied().filter(|(name, _)| *name != "shareId").collect();
+    into.add("ShareSearch", search(&fields))
 }
 
-fn search(fields: Fields) -> RefOr<Schema> {
+fn search(fields: &[Field]) -> RefOr<Schema> {
     let sorts: Vec<String> = fields.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("-{name}")]).collect();
     let sort = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(sorts));
     let list = |items: RefOr<Schema>, words: &str| Schema::from(ArrayBuilder::new().items(items).description(Some(words)));
@@ -54,7 +59,7 @@ fn number(words: &str, least: u32, most: u32, default: u32) -> Object {
         .build()
 }
 
-fn filters_in_words(fields: Fields) -> String {
+fn filters_in_words(fields: &[Field]) -> String {
     let of = |kind| fields.iter().filter(move |(_, its)| *its == kind).map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let kinds = [
         (of(Kind::Text), "EQ or LIKE with a text, IN with a list of them"),
@@ -69,7 +74,7 @@ fn filters_in_words(fields: Fields) -> String {
 }
 
 /// One filter: by what its field holds.
-fn filter(fields: Fields) -> RefOr<Schema> {
+fn filter(fields: &[Field]) -> RefOr<Schema> {
     let of = |kind| fields.iter().filter(move |(_, its)| *its == kind).map(|(name, _)| *name).collect::<Vec<_>>();
     let kinds = [
         (Kind::Text, "Without regard to case. LIKE is a part of the text.", vec!["EQ", "LIKE"], "IN", plain as fn() -> Schema),

@@ -83,6 +83,26 @@ fn what_takes_json_says_which_with_an_example_and_what_answers_json_says_which()
 }
 
 #[test]
+fn what_is_left_is_told_with_every_refusal_that_counts_and_with_no_other() {
+    let document = document(&about());
+    for (name, counts) in [
+        ("BadRequest", true),
+        ("Unauthorized", true),
+        ("Forbidden", true),
+        ("NotFound", true),
+        ("TooManyRequests", true),
+        ("UriTooLong", false),
+        ("RequestTimeout", false),
+        ("MisdirectedRequest", false),
+        ("RequestHeaderFieldsTooLarge", false),
+    ] {
+        let headers = &document["components"]["responses"][name]["headers"];
+        assert!(headers["X-Request-Id"].is_object(), "{name}");
+        assert_eq!(headers["RateLimit"].is_object(), counts, "{name}");
+    }
+}
+
+#[test]
 fn every_reference_leads_somewhere_and_every_type_is_used() {
     fn references(value: &Value, into: &mut BTreeSet<String>) {
         match value {

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::finding::{Fix, Place, Severity};
-use super::masking::{masked, masked_prose};
 use crate::contract::ids::VulId;
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
@@ -28,39 +27,6 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// The chain as people without an account may see it.
-    pub(in crate::gateway) fn for_recipients(self, hides_evidence: bool) -> Self {
-        let chain = self.without_credentials();
-        if hides_evidence { chain.without_evidence() } else { chain }
-    }
-
-    /// The chain without proofs of its steps, and without the places in the scanned program they go through.
-    pub(in crate::gateway) fn without_evidence(mut self) -> Self {
-        for step in &mut self.steps {
-            step.place = Place::default();
-            step.poc_script = Hostile::new("");
-            step.poc_output = Hostile::new("");
-        }
-        self.raw = Value::Null;
-        self
-    }
-
-    /// The chain without credentials in any of its texts, for people without an account.
-    pub(in crate::gateway) fn without_credentials(mut self) -> Self {
-        for text in [&mut self.description, &mut self.impact, &mut self.precondition] {
-            *text = masked_prose(text);
-        }
-        for step in &mut self.steps {
-            step.api_path = masked_prose(&step.api_path);
-            step.description = masked_prose(&step.description);
-            step.poc_script = masked(&step.poc_script);
-            step.poc_output = masked(&step.poc_output);
-        }
-        self.fix = self.fix.without_credentials();
-        self.raw = Value::Null;
-        self
-    }
-
     /// The findings it is about, each once: those it names, then those its steps reach.
     pub(in crate::gateway) fn leads_to(&self) -> impl Iterator<Item = &VulId> {
         let steps = self.steps.iter().filter_map(|step| step.finding.as_ref());

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::masking::{masked, masked_prose};
 use super::task::Counts;
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::results;
@@ -95,13 +94,6 @@ pub(crate) struct FindingRow {
 }
 
 impl FindingRow {
-    /// The row without credentials in its text.
-    pub(in crate::gateway) fn without_credentials(mut self) -> Self {
-        self.description = masked_prose(&self.description);
-        self.raw = Value::Null;
-        self
-    }
-
     /// Whether the code that makes the version vulnerable is not in the artifact.
     pub(in crate::gateway) const fn is_cleared(&self) -> bool {
         matches!(self.reachability, Some(Reachability::Known(results::Reachability::NotPresent)))
@@ -165,55 +157,6 @@ pub(crate) struct Finding {
     pub snippets: Vec<Hostile>,
 }
 
-impl Finding {
-    /// The finding as people without an account may see it.
-    pub(in crate::gateway) fn for_recipients(self, hides_evidence: bool) -> Self {
-        let finding = self.without_credentials();
-        if hides_evidence { finding.without_evidence() } else { finding }
-    }
-
-    /// The finding without anything that proves it or shows the scanned program from inside, the way of the data through it as
-    /// well: what it is, in which component, and what to do stay.
-    pub(in crate::gateway) fn without_evidence(mut self) -> Self {
-        self.row.raw = Value::Null;
-        self.evidence.clear();
-        self.snippets.clear();
-        self.poc = Poc::default();
-        self.source = None;
-        self.sink = None;
-        self.flow.clear();
-        if let Fix::Suggestion(suggestion) = &mut self.fix {
-            suggestion.before = Hostile::new("");
-            suggestion.after = Hostile::new("");
-        }
-        self
-    }
-
-    /// The finding without credentials in any of its texts, for people without an account.
-    pub(in crate::gateway) fn without_credentials(mut self) -> Self {
-        self.row = self.row.without_credentials();
-        self.api_path = masked_prose(&self.api_path);
-        for piece in &mut self.evidence {
-            piece.detail = masked(&piece.detail);
-        }
-        for snippet in &mut self.snippets {
-            *snippet = masked(snippet);
-        }
-        for text in [&mut self.poc.script, &mut self.poc.output] {
-            *text = Text { text: masked(&text.text), json: None };
-        }
-        for end in [&mut self.source, &mut self.sink].into_iter().flatten() {
-            end.message = masked_prose(&end.message);
-            end.snippet = masked(&end.snippet);
-        }
-        for reference in &mut self.references {
-            reference.url = masked_prose(&reference.url);
-        }
-        self.fix = self.fix.without_credentials();
-        self
-    }
-}
-
 /// Something seen in the artifact that supports a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
@@ -238,33 +181,6 @@ pub(crate) enum Fix {
     /// The suggestion was no JSON object: shown as text.
     Text(Hostile),
     Suggestion(Box<Suggestion>),
-}
-
-impl Fix {
-    /// The same without credentials in its texts.
-    pub(in crate::gateway) fn without_credentials(self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::Text(text) => Self::Text(masked(&text)),
-            Self::Suggestion(mut suggestion) => {
-                let Suggestion { principle, method, before, after, explanation, .. } = &mut *suggestion;
-                for text in [before, after] {
-                    *text = masked(text);
-                }
-                for text in [principle, method, explanation] {
-                    *text = masked_prose(text);
-                }
-                for advice in suggestion.alternatives.iter_mut().chain(&mut suggestion.mitigations) {
-                    advice.description = masked_prose(&advice.description);
-                    advice.note = masked_prose(&advice.note);
-                }
-                for reference in &mut suggestion.references {
-                    reference.url = masked_prose(&reference.url);
-                }
-                Self::Suggestion(suggestion)
-            }
-        }
-    }
 }
 
 /// A parsed fix suggestion (WIRE 6.4).

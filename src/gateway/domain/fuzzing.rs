@@ -3,7 +3,7 @@
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::api_path::{Decision, Found, LONGEST_PATH, decide};
-use super::forwarding::{ANSWER, REQUEST, passing, trace};
+use super::forwarding::{ANSWER, REQUEST, of_one_hop, passing, trace};
 use super::route_table::Under;
 use crate::contract::paths;
 
@@ -75,10 +75,14 @@ pub fn headers(bytes: &[u8]) {
             all.append(name, value);
         }
     }
+    let named: Vec<&str> = all.get_all("connection").iter().flat_map(|value| of_one_hop(value.as_bytes())).collect();
+    let is_of_one_hop = |name: &HeaderName| named.iter().any(|one| one.eq_ignore_ascii_case(name.as_str()));
     for list in [&REQUEST, &ANSWER] {
         let out = passing(list, all.iter().map(|(name, value)| (name.as_str(), value)));
         assert!(out.keys().all(|name| list.contains(name) && !NEVER.contains(&name.as_str())), "a name that is not listed");
-        assert!(list.iter().all(|name| out.get_all(name).iter().eq(all.get_all(name))), "other values than came");
+        let (here, rest): (Vec<_>, Vec<_>) = list.iter().partition(|name| is_of_one_hop(name));
+        assert!(here.into_iter().all(|name| !out.contains_key(name)), "a name that is for the next hop only");
+        assert!(rest.into_iter().all(|name| out.get_all(name).iter().eq(all.get_all(name))), "other values than came");
     }
     let text = |name: &str| all.get(name).and_then(|value| value.to_str().ok());
     let mut out = HeaderMap::new();

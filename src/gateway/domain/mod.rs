@@ -28,6 +28,7 @@ pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod page;
 pub(in crate::gateway) mod policy_rules;
 pub(in crate::gateway) mod principal;
+pub(in crate::gateway) mod recipients;
 pub(in crate::gateway) mod return_to;
 pub(in crate::gateway) mod role;
 pub(in crate::gateway) mod route_table;

@@ -1,7 +1,5 @@
 //! Shares, the owner's side and the recipient's (WIRE 18 #10 to #15).
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::chain::Chain;
@@ -92,38 +90,6 @@ pub(crate) struct PublicShare {
     pub findings: Vec<FindingRow>,
     pub chains: Vec<Chain>,
     pub raw: Value,
-}
-
-impl PublicShare {
-    /// The share without chains that lead to none of its findings: a share of chosen findings shows no others.
-    pub(in crate::gateway) fn bounded(mut self) -> Self {
-        if self.kind != Kind::Report {
-            let shown: HashSet<&VulId> = self.findings.iter().map(|row| &row.id).collect();
-            self.chains.retain(|chain| chain.leads_to().any(|id| shown.contains(id)));
-        }
-        self
-    }
-
-    /// The share as people without an account may see it.
-    pub(in crate::gateway) fn for_recipients(self, hides_evidence: bool) -> Self {
-        let share = self.bounded().without_credentials();
-        if hides_evidence { share.without_evidence() } else { share }
-    }
-
-    /// The share without anything that proves its findings.
-    pub(in crate::gateway) fn without_evidence(mut self) -> Self {
-        self.chains = self.chains.into_iter().map(Chain::without_evidence).collect();
-        self.raw = Value::Null;
-        self
-    }
-
-    /// The share without credentials in any of its texts, for people without an account.
-    pub(in crate::gateway) fn without_credentials(mut self) -> Self {
-        self.findings = self.findings.into_iter().map(FindingRow::without_credentials).collect();
-        self.chains = self.chains.into_iter().map(Chain::without_credentials).collect();
-        self.raw = Value::Null;
-        self
-    }
 }
 
 /// What a try to open a share gave.

@@ -30,8 +30,7 @@ pub(in crate::gateway) const fn is_closed(entry: &Entry, policy: &SharePolicy) -
 
 /// Everything about this share that the policy does not allow.
 pub(in crate::gateway) fn breaches(entry: &Entry, policy: &SharePolicy, now: Timestamp) -> Vec<Breach> {
-    let days_left = |ends: Timestamp| (ends.utc().date() - now.utc().date()).whole_days();
-    let too_long = entry.ends.is_some_and(|ends| days_left(ends) > i64::from(policy.most_days));
+    let too_long = entry.ends.is_some_and(|ends| policy.is_too_late(ends, now));
     let too_often = policy.most_views.is_some_and(|most| entry.most_views.is_none_or(|views| views > most));
     let all = [
         (is_closed(entry, policy), Breach::NoCode),

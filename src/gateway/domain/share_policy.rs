@@ -1,7 +1,13 @@
 //! What a company allows its members to share, and how doors are guarded. Every number here is the company's own; the settings
 //! say what holds where it says nothing.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+
+use crate::platform::clock::Timestamp;
+
+const DAY: Duration = Duration::from_hours(24);
 
 /// The rules of shares in one tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +41,48 @@ pub(in crate::gateway) struct SharePolicy {
     pub(in crate::gateway) kept_days: u32,
 }
 
+impl SharePolicy {
+    /// Why every new share needs a code, in words for its maker; none where one may be made without.
+    pub(in crate::gateway) const fn why_code(&self) -> Option<&'static str> {
+        match (self.without_code, self.most_views) {
+            (false, _) => Some("Your company allows no shares without a code."),
+            (true, Some(_)) => {
+                Some("Your company limits how often a share opens. Views are counted by their code, so each share needs one.")
+            }
+            (true, None) => None,
+        }
+    }
+
+    /// The latest end of a share that is made or changed now: the last second of its last day, in UTC.
+    pub(in crate::gateway) fn latest_end(&self, now: Timestamp) -> Timestamp {
+        Timestamp(self.too_late(now).0.saturating_sub(1000))
+    }
+
+    /// Whether a share with this end lives on after the last day that one made now could have.
+    pub(in crate::gateway) fn is_too_late(&self, ends: Timestamp, now: Timestamp) -> bool {
+        ends >= self.too_late(now)
+    }
+
+    /// Midnight, in UTC, after the last day. The last day counts whole, whatever the hour is now.
+    fn too_late(&self, now: Timestamp) -> Timestamp {
+        let into_the_day = now.seconds().rem_euclid(DAY.as_secs().cast_signed());
+        let midnight = Timestamp(now.seconds().saturating_sub(into_the_day).saturating_mul(1000));
+        midnight.after(DAY * self.most_days.saturating_add(1))
+    }
+}
+
 #[cfg(test)]
 pub(in crate::gateway) mod tests {
     use super::*;
+
+    #[test]
+    fn why_a_code_is_needed_is_said_as_it_is() {
+        assert_eq!(GIVEN.why_code(), None);
+        let counted = SharePolicy { most_views: Some(3), ..GIVEN };
+        assert!(counted.why_code().unwrap().contains("Views are counted"));
+        let forbidden = SharePolicy { without_code: false, ..counted };
+        assert!(forbidden.why_code().unwrap().contains("allows no shares without a code"));
+    }
 
     /// What settings may give.
     pub(in crate::gateway) const GIVEN: SharePolicy = SharePolicy {
@@ -55,4 +100,20 @@ pub(in crate::gateway) mod tests {
         wrong_in_life: 100,
         kept_days: 180,
     };
+
+    #[test]
+    fn the_last_day_counts_whole_and_the_next_one_not_at_all() {
+        let at = |text: &str| Timestamp::parse_rfc3339(text).unwrap();
+        let policy = SharePolicy { most_days: 3, ..GIVEN };
+        for now in ["2026-11-28T00:00:00Z", "2026-11-28T12:30:00.250Z", "2026-11-28T23:59:59.999Z"].map(at) {
+            assert_eq!(policy.latest_end(now), at("2026-12-01T23:59:59Z"));
+            for fits in ["2026-11-28T23:59:59Z", "2026-12-01T23:59:59Z", "2026-12-01T23:59:59.999Z", "2026-12-02T01:00:00+02:00"]
+            {
+                assert!(!policy.is_too_late(at(fits), now), "{fits}");
+            }
+            for late in ["2026-12-02T00:00:00Z", "2026-12-01T23:00:00-02:00", "9999-12-31T23:59:59-23:59"] {
+                assert!(policy.is_too_late(at(late), now), "{late}");
+            }
+        }
+    }
 }

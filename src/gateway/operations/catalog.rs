@@ -106,9 +106,11 @@ pub(super) const METRICS: &[Metric] = &[
                 "tokens_refused",
                 "other_user",
                 "ran_out",
+                "api_key",
+                "access_token",
             ],
         )],
-        "Live pages, uploads and downloads closed because their session ended, by why it ended.",
+        "Live pages, uploads, downloads and calls ended with their session or API key, by why that ended.",
     ),
     metric(
         "cardea_backchannel_logout_total",

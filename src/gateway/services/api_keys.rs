@@ -19,6 +19,7 @@ use crate::gateway::domain::uses::{Origins, Uses};
 use crate::gateway::store::{Key, Store};
 use crate::gateway::vault::{IssuedKeys, NewApiKey, Refused, use_of};
 use crate::platform::clock::{Clock, Timestamp};
+use crate::platform::digits::whole;
 use crate::platform::hostile::Hostile;
 use crate::platform::random;
 use crate::platform::secret::Secret;
@@ -290,7 +291,7 @@ impl ApiKeys {
             return Err(Error::Invalid("Choose at least one thing that the key may do.".to_owned()));
         }
         let most = self.bounds.days;
-        let days = wanted.days.trim().parse().ok().filter(|days| (1..=most).contains(days));
+        let days = whole(wanted.days.trim()).filter(|days| (1..=most).contains(days));
         let days = days.ok_or_else(|| Error::Invalid(format!("A key can be good for 1 to {most} days.")))?;
         let networks = AllowList::parse(&wanted.networks, self.bounds.networks).map_err(Error::Invalid)?;
         Ok(NewApiKey { label: Hostile::from(label), scopes, networks, days })

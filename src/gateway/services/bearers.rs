@@ -70,12 +70,12 @@ impl Bearers {
     /// ends nothing.
     pub(in crate::gateway) async fn ended(&self, tenant: &TenantId, token: &Secret) {
         loop {
-            self.0.users.news(tenant).await;
             match self.worth(tenant, token).await {
                 Ok(Worth::Good) => {}
                 Ok(Worth::Disabled | Worth::Unknown | Worth::Untold) => return,
                 Err(error) => tracing::debug!(%error, "it cannot be looked at who is disabled"),
             }
+            self.0.users.news(tenant).await;
         }
     }
 

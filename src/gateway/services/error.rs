@@ -32,6 +32,9 @@ pub(in crate::gateway) enum Error {
     /// Words for the user.
     #[error("{0}")]
     Conflict(String),
+    /// What is there is not what the request wants it to be still.
+    #[error("a precondition does not hold")]
+    Precondition,
     /// The extraction code of a share.
     #[error("wrong code")]
     WrongCode,

@@ -13,6 +13,7 @@ impl From<Error> for WebError {
         match error {
             Error::NotFound => Self::not_found(),
             Error::Invalid(words) => Self::bad_request(words),
+            Error::Precondition => Self::precondition(),
             Error::WrongCode => Self {
                 code: NonZeroU32::new(codes::CODE_WRONG),
                 ..Self::forbidden("The extraction code is wrong, or there is no such share.")
@@ -72,6 +73,15 @@ impl From<Error> for WebError {
 }
 
 impl WebError {
+    fn precondition() -> Self {
+        Self::new(
+            StatusCode::PRECONDITION_FAILED,
+            "This changed meanwhile",
+            "It is not any more what If-Match or If-Unmodified-Since of the request say.",
+            "Ask for it without them to see how it is now.",
+        )
+    }
+
     fn share_closed() -> Self {
         let words = "The extraction code is right, but the share is over, or opens at its page only.";
         Self { words: words.into(), ..Self::not_found() }

@@ -45,10 +45,16 @@ pub(in crate::gateway) fn read(field: &str) -> String {
     percent_decode_str(field).decode_utf8_lossy().into_owned()
 }
 
-/// A page of the preview of a share.
-pub(in crate::gateway) fn share_preview(path: &str, task: &TaskId, findings: &[VulId], hides_evidence: bool) -> String {
+/// A page of the preview of a share; `typed` names what was typed into its form, empty where nothing was.
+pub(in crate::gateway) fn share_preview(
+    path: &str,
+    (task, findings): (&TaskId, &[VulId]),
+    hides_evidence: bool,
+    typed: &str,
+) -> String {
     let hides = if hides_evidence { "&hide=1" } else { "" };
-    with_query(path.to_owned(), &format!("{}{hides}", share_of(task, findings)))
+    let typed = if typed.is_empty() { String::new() } else { format!("&{}", pair("typed", typed)) };
+    with_query(path.to_owned(), &format!("{}{hides}{typed}", share_of(task, findings)))
 }
 
 pub(in crate::gateway) fn share_preview_finding(vul: &VulId) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use cardea::platform::clock::Clock;
+use cardea::platform::clock::{Clock, Timestamp};
 use futures_util::future::join_all;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -165,7 +165,8 @@ async fn of_new_codes_that_are_set_at_the_same_time_one_opens_and_it_was_shown()
 async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door() {
     let scanner = spawn_scanner_with(|_| {}).await;
     let task = scanner.scanned(ACME, "shop.war", shop::shop()).await;
-    let front = Front::with(&scanner.base, "[gateway.shares]\nwithout_code = false\nusual_days = 2\nmost_days = 3\n").await;
+    let front =
+        Front::with(&scanner.base, "[gateway.shares]\nwithout_code = false\nusual_days = 2\nmost_days = 3\nfindings = 2\n").await;
     let shares = format!("{}/scanner/api/v1/shares", front.base);
     let client = http();
     let send = async |method: Method, url: String, key: &str, body: Value| {
@@ -181,9 +182,10 @@ async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door
     };
     for (more, words) in [
         (json!({}), "no shares without an extractionCode"),
-        (json!({"extractionCode": "open-sesame", "expiredAt": "2099-01-01T00:00:00Z"}), "3 days at most"),
+        (json!({"extractionCode": "open-sesame", "expiredAt": "2099-01-01T00:00:00Z"}), "at most 3 days from now"),
         (json!({"extractionCode": "open-sesame", "expiredAt": "tomorrow"}), "expiredAt must be a time"),
         (json!({"extractionCode": "open-sesame", "maxViews": 1}), "maxViews"),
+        (json!({"extractionCode": "open-sesame", "vulIds": ["v1", "v2", "v3"]}), "A share shows at most 2 chosen findings"),
     ] {
         let (status, told) = send(Method::POST, shares.clone(), ACME, wanted(more)).await;
         let problem: Value = serde_json::from_str(&told).unwrap();
@@ -215,6 +217,13 @@ async fn programs_are_held_to_the_policy_and_what_they_make_is_known_at_the_door
     assert!(opens(&link, "another-one").await);
     assert_eq!(send(Method::POST, delete, ACME, json!({"shareIds": [id]})).await.0, 200);
     assert!(!opens(&link, "another-one").await);
+    let generated = send(Method::POST, format!("{shares}/generate-id"), ACME, json!({})).await.1;
+    let another = serde_json::from_str::<Value>(&generated).unwrap()["shareId"].clone();
+    let findings = scanner.findings(ACME, &task).await;
+    let few: Vec<&Value> = findings.iter().take(2).map(|finding| &finding["vulId"]).collect();
+    let few = json!({"shareId": another, "shareType": "VUL", "vulIds": few, "extractionCode": "open-sesame"});
+    let (status, told) = send(Method::POST, shares.clone(), ACME, wanted(few)).await;
+    assert_eq!(status, 200, "as many as may be: {told}");
     let (status, told) = send(Method::POST, shares, ACME, good).await;
     assert!(status == 400 && told.contains("was ended"), "an id that was ended is not used again: {told}");
 }
@@ -252,6 +261,16 @@ impl Office {
         (answer.status().as_u16(), serde_json::from_str(&answer.text().await.unwrap()).unwrap_or_default())
     }
 
+    /// A page, or a file, as somebody who is signed in reads it.
+    async fn page(&self, who: &Shown, path: &str) -> String {
+        let Shown::Session { cookies, .. } = who else { panic!("keys see no pages") };
+        let answer = http().get(format!("{}{path}", self.there())).header("cookie", cookies).send().await.unwrap();
+        let status = answer.status();
+        let text = answer.text().await.unwrap();
+        assert_eq!(status, StatusCode::OK, "{text}");
+        text
+    }
+
     /// A share of the report; its id.
     async fn made_by(&self, who: &Shown, code: &str) -> String {
         let (status, told) = self.call(who, Method::POST, "/generate-id", json!({})).await;
@@ -281,7 +300,7 @@ impl Office {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn through_the_api_too_people_change_end_and_see_by_id_only_what_they_made_and_administrators_all() {
+async fn through_the_api_too_people_change_and_end_only_what_they_made_administrators_all_and_each_sees_ids_of_their_own() {
     on_both(async |office| {
         let dora = office.session("7", "Dora", "administrator").await;
         let (bob, eve) = (office.session("8", "Bob", "member").await, office.session("9", "Eve", "member").await);
@@ -301,16 +320,19 @@ async fn through_the_api_too_people_change_end_and_see_by_id_only_what_they_made
             assert!(opens(&office.door(share), code).await, "nothing came of it");
             assert!(!opens(&office.door(share), "taken-over-1").await);
         }
-        let (all, of_bob, of_eve) = (office.listed(&dora).await, office.listed(&bob).await, office.listed(&eve).await);
-        assert_eq!(all, BTreeSet::from([hers.clone(), his.clone()]));
-        assert!(of_bob.contains(&his) && !of_bob.contains(&hers) && of_bob.len() == 2, "{of_bob:?}");
-        assert!(of_eve.is_disjoint(&all) && of_eve.len() == 2, "{of_eve:?}");
-        assert!(of_eve.is_superset(&of_bob.difference(&all).cloned().collect()), "one short id for everybody");
+        let (of_dora, of_bob, of_eve) = (office.listed(&dora).await, office.listed(&bob).await, office.listed(&eve).await);
+        let all = BTreeSet::from([hers.clone(), his.clone()]);
+        for (seen, own) in [(&of_dora, Some(&hers)), (&of_bob, Some(&his)), (&of_eve, None)] {
+            assert!(seen.len() == 2 && seen.intersection(&all).eq(own), "{seen:?}");
+            assert!(of_eve.is_superset(&seen.difference(&all).cloned().collect()), "one short id for everybody");
+        }
         for search in
             [json!({"filters": [{"field": "shareId", "operator": "LIKE", "value": &hers[..2]}]}), json!({"sorts": ["-shareId"]})]
         {
-            assert_eq!(office.call(&bob, Method::POST, "/search", search.clone()).await.0, 400, "letter by letter");
-            assert_eq!(office.call(&dora, Method::POST, "/search", search).await.0, 200);
+            for who in [&bob, &dora] {
+                let (status, told) = office.call(who, Method::POST, "/search", search.clone()).await;
+                assert!(status == 400 && told.to_string().contains("shareId"), "letter by letter: {status} {told}");
+            }
         }
         assert_eq!(office.call(&bob, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "bobs-code-23"})).await.0, 200);
         assert_eq!(office.call(&dora, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "bobs-code-24"})).await.0, 200);
@@ -331,7 +353,8 @@ async fn api_keys_change_and_end_what_api_keys_made_and_nothing_of_people() {
         let second = Shown::Key(browser.issue_api_key(&office.here(), &[("label", "other")]).await);
         let bob = office.session("8", "Bob", "member").await;
         let (theirs, his) = (office.made_by(&first, "keys-code-11").await, office.made_by(&bob, "bobs-code-22").await);
-        assert_eq!(office.listed(&second).await, BTreeSet::from([theirs.clone(), his.clone()]));
+        let listed = office.listed(&second).await;
+        assert!(listed.len() == 2 && listed.contains(&theirs) && !listed.contains(&his), "{listed:?}");
         assert_eq!(
             office.call(&second, Method::PATCH, &format!("/{his}"), json!({"extractionCode": "taken-over-1"})).await.0,
             404
@@ -409,6 +432,111 @@ async fn a_share_that_is_over_is_not_opened_again_through_the_api() {
         }
         for code in ["open-sesame", "another-one"] {
             assert!(!opens(&office.door(&id), code).await);
+        }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_may_only_list_shares_is_told_no_id_of_anybody_and_administrators_those_that_nobody_made_here() {
+    on_both(async |office| {
+        let mut browser = office.replicas.signed_in().await;
+        browser.add_server_key(&office.here(), "acme", ACME).await;
+        // No group: a single operation is all it may.
+        let lists = [("group", "none"), ("operation", "searchShares"), ("label", "lists")];
+        let lists = Shown::Key(browser.issue_api_key(&office.here(), &lists).await);
+        let (dora, bob) = (office.session("7", "Dora", "administrator").await, office.session("8", "Bob", "member").await);
+        let generated = office.call(&bob, Method::POST, "/generate-id", json!({})).await.1;
+        let open = generated["shareId"].as_str().unwrap();
+        assert_eq!(office.call(&bob, Method::POST, "", office.wanted(open, &json!({}))).await.0, 200);
+        assert_eq!(Browser::new().get(&office.door(open)).await.status, 200, "the id alone opens it");
+        let (_, generated) = office.scanner.post(ACME, "/api/v1/shares/generate-id", json!({})).await;
+        let elsewhere = generated["shareId"].as_str().unwrap();
+        let (status, told) = office.scanner.post(ACME, "/api/v1/shares", office.wanted(elsewhere, &json!({}))).await;
+        assert_eq!(status, StatusCode::OK, "{told}");
+
+        assert_eq!(office.call(&lists, Method::POST, "/generate-id", json!({})).await.0, 403);
+        for (who, wanted) in [(&lists, vec![]), (&bob, vec![open]), (&dora, vec![elsewhere])] {
+            let (status, found) = office.call(who, Method::POST, "/search", json!({})).await;
+            let whole: Vec<&str> = [open, elsewhere].into_iter().filter(|id| found.to_string().contains(id)).collect();
+            assert_eq!((status, found["total"].as_u64(), whole), (200, Some(2), wanted), "{found}");
+        }
+        for search in [r#"{"sorts": ["shareId"]}"#, r#"{"sorts": ["shareId"], "sorts": []}"#, r#"{"sorts": ["shareId"]} x"#] {
+            let Shown::Key(key) = &lists else { panic!("a key lists") };
+            let url = format!("{}/scanner/api/v1/shares/search", office.there());
+            let sent = http().post(url).bearer_auth(key).header("content-type", "application/json").body(search).send().await;
+            assert_eq!(sent.unwrap().status(), StatusCode::BAD_REQUEST, "{search}");
+        }
+        assert_eq!(office.call(&dora, Method::POST, "/delete", json!({"shareIds": [elsewhere]})).await.0, 200);
+        assert_eq!(office.known().await, 1);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_made_or_extended_through_the_api_ends_by_the_rule_of_the_pages_and_is_no_breach_of_it() {
+    on_both(async |office| {
+        let dora = office.session("7", "Dora", "administrator").await;
+        let id = office.made_by(&dora, "open-sesame").await;
+        let breaching = async || {
+            let page = office.page(&dora, "/admin/shares").await;
+            assert!(page.contains("data-label=\"Policy\""), "{page}");
+            page.contains("Does not fit")
+        };
+        assert!(!breaching().await, "without an end it has the latest");
+        // Ninety days are usual: the ninetieth after today counts whole.
+        let day = Duration::from_hours(24);
+        let now = Clock::system().now();
+        let midnight = Timestamp(now.0 - now.0.rem_euclid(day.as_millis().try_into().unwrap())).after(day * 91);
+        let last = Timestamp(midnight.0 - 1000).rfc3339();
+        let (one, late) = (format!("/{id}"), json!({ "expiredAt": midnight.rfc3339() }));
+        let (status, told) = office.call(&dora, Method::PATCH, &one, late.clone()).await;
+        assert!(status == 400 && told["detail"].as_str().unwrap().contains(&last), "{status} {told}");
+        let generated = office.call(&dora, Method::POST, "/generate-id", json!({})).await.1;
+        let another = generated["shareId"].as_str().unwrap();
+        assert_eq!(office.call(&dora, Method::POST, "", office.wanted(another, &late)).await.0, 400);
+        for ends in [json!(last), json!(null), json!(last)] {
+            let (status, told) = office.call(&dora, Method::PATCH, &one, json!({ "expiredAt": ends })).await;
+            assert_eq!(status, 200, "{told}");
+            assert!(!breaching().await, "{ends}");
+        }
+        let last = office.wanted(another, &json!({"extractionCode": "open-sesame", "expiredAt": last}));
+        assert_eq!(office.call(&dora, Method::POST, "", last).await.0, 200);
+        assert!(!breaching().await);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_becomes_of_shares_through_the_api_is_in_the_trail_with_network_and_of_people_with_their_session() {
+    on_both(async |office| {
+        let mut browser = office.replicas.signed_in().await;
+        browser.add_server_key(&office.here(), "acme", ACME).await;
+        let key = Shown::Key(browser.issue_api_key(&office.here(), &[]).await);
+        let dora = office.session("7", "Dora", "administrator").await;
+        for who in [&key, &dora] {
+            let id = office.made_by(who, "open-sesame").await;
+            let one = format!("/{id}");
+            assert_eq!(office.call(who, Method::PATCH, &one, json!({"expiredAt": null})).await.0, 200);
+            assert_eq!(office.call(who, Method::PATCH, &one, json!({"extractionCode": "another-one"})).await.0, 200);
+            assert_eq!(office.call(who, Method::POST, "/delete", json!({"shareIds": [id]})).await.0, 200);
+        }
+        let lines = eventually("eight lines of the trail", async || {
+            let trail = office.page(&dora, "/admin/audit.json?act=share").await;
+            let trail: Value = serde_json::from_str(&trail).unwrap();
+            trail["events"].as_array().filter(|lines| lines.len() == 8).cloned()
+        })
+        .await;
+        for what in ["made", "extended", "new_code", "ended"] {
+            let told = lines.iter().filter(|line| line["detail"] == what);
+            let (of_people, of_keys): (Vec<_>, Vec<_>) = told.partition(|line| line["session"].is_string());
+            assert_eq!((of_people.len(), of_keys.len()), (1, 1), "{what} in {lines:?}");
+            for line in of_people.into_iter().chain(of_keys) {
+                assert!(
+                    line["network"] == "127.0.0.0/24" && line["actor"].is_string() && line["request_id"].is_string(),
+                    "{line}"
+                );
+            }
         }
     })
     .await;

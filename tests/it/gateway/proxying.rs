@@ -192,7 +192,7 @@ async fn the_answer_of_the_service_passes_whatever_its_status_and_what_it_lacks_
     let part = part.header("accept-encoding", "gzip").send().await.unwrap();
     assert_eq!((part.status().as_u16(), part.headers()["content-range"].to_str().unwrap()), (206, "bytes 0-3/10"));
     assert_eq!(part.headers()["content-encoding"], "gzip");
-    assert_eq!(part.headers()["content-disposition"], "attachment; filename=\"x.html\"");
+    assert_eq!(part.headers()["content-disposition"], "attachment; filename=\"x.html\"; filename*=UTF-8''x.html");
     let asked = rig.upstream.asked().pop().unwrap().head;
     for line in ["range: bytes=0-3\r\n", "if-range: \"r\"\r\n", "accept-encoding: gzip\r\n"] {
         assert!(asked.contains(line), "{asked}");
@@ -211,6 +211,156 @@ fn answer_of_range() -> Vec<u8> {
     let headers = "content-type: text/html\r\ncontent-encoding: gzip\r\ncontent-range: bytes 0-3/10\r\n\
                    content-disposition: inline; filename=\"../x.html\"\r\n";
     answer("206 Partial Content", headers, b"abcd")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_connection_names_passes_in_neither_direction_and_a_trace_of_several_lines_passes_whole() {
+    let rig = Rig::new().await;
+    let lines = "content-type: application/pdf\r\netag: \"1\"\r\nx-user-language: en\r\nconnection: keep-alive, ETag\r\n";
+    rig.upstream.says([Says::Bytes(answer("200 OK", lines, b"%PDF"))]);
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0b1902b7-01";
+    let ask = async |lines: &str| {
+        let path = "/scanner/api/v2/tasks/t/report";
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer t\r\n{lines}\r\n", rig.host());
+        let mut stream = rig.connect().await;
+        stream.write_all(head.as_bytes()).await.unwrap();
+        (read_to(&mut stream, "%PDF").await, rig.upstream.asked().pop().unwrap().head)
+    };
+    let trace = format!("traceparent: {parent}\r\ntracestate: a=1\r\ntracestate: b=2, c=3\r\n");
+    let named =
+        "range: bytes=0-1\r\nlast-event-id: 7\r\naccept: a/b\r\nconnection: Range,keep-alive\r\nconnection: last-event-id\r\n";
+    let (told, asked) = ask(&format!("{trace}{named}")).await;
+    assert!(asked.contains("accept: a/b\r\n") && !asked.contains("range:") && !asked.contains("last-event-id"), "{asked}");
+    assert!(asked.contains("tracestate: a=1,b=2, c=3\r\n"), "{asked}");
+    assert!(told.contains("x-user-language: en") && !told.contains("etag"), "{told}");
+    for odd in [format!("{trace}connection: traceparent\r\n"), format!("{trace}traceparent: {parent}\r\n")] {
+        let (_, asked) = ask(&odd).await;
+        assert!(!asked.contains("4bf92f3577b34da6a3ce929d0e0e4736") && !asked.contains("tracestate"), "{asked}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_protocol_and_a_browsers_question_for_a_password_never_pass() {
+    let rig = Rig::new().await;
+    rig.upstream
+        .says([Says::Bytes(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nraw".to_vec())]);
+    for (verb, path) in [("GET", "/api/v1/tasks/t"), ("GET", "/api/v2/tasks/t/report"), ("POST", "/api/v2/tasks")] {
+        let host = rig.host();
+        let lines = "authorization: Bearer t\r\nconnection: upgrade\r\nupgrade: x\r\ncontent-length: 2\r\n";
+        let told = rig.raw(format!("{verb} /scanner{path} HTTP/1.1\r\nhost: {host}\r\n{lines}\r\n{{}}").as_bytes()).await;
+        assert!(told.starts_with("HTTP/1.1 502") && told.contains("errCode") && !told.contains("raw"), "{told}");
+    }
+    let bearer = "Bearer error=\"invalid_token\"";
+    for (status, challenge, left) in [
+        ("401 Unauthorized", "Basic realm=\"x\"", vec!["Bearer"]),
+        ("401 Unauthorized", bearer, vec![bearer]),
+        ("401 Unauthorized", "Negotiate", vec!["Bearer"]),
+        ("403 Forbidden", "Basic realm=\"x\"", vec![]),
+        ("200 OK", bearer, vec![]),
+    ] {
+        for path in ["/api/v1/tasks/t", "/api/v2/tasks/t/report"] {
+            rig.upstream.says([Says::Bytes(answer(status, &format!("www-authenticate: {challenge}\r\n"), b"{}"))]);
+            let answer = rig.request(Method::GET, path).header("accept-language", challenge).send().await.unwrap();
+            assert_eq!(answer.status().as_u16().to_string(), status[..3]);
+            let all: Vec<_> = answer.headers().get_all("www-authenticate").iter().collect();
+            assert_eq!(all, left, "{status} {challenge}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_browser_could_show_as_a_page_is_a_file_under_its_own_name() {
+    let rig = Rig::new().await;
+    let ask = async |lines: &str| {
+        rig.upstream.says([Says::Bytes(answer("200 OK", lines, b"<x/>"))]);
+        let answer = rig.request(Method::GET, "/api/v2/tasks/t/report").send().await.unwrap();
+        answer.headers().get("content-disposition").map(|value| value.to_str().unwrap().to_owned())
+    };
+    for media in [
+        "text/html",
+        "Text/HTML; charset=utf-8",
+        "application/xhtml+xml",
+        "IMAGE/SVG+XML",
+        "text/xml",
+        "application/xml;q=1",
+        "application/pdf\r\ncontent-type: text/html",
+        "application/pdf, text/html",
+    ] {
+        assert_eq!(ask(&format!("content-type: {media}\r\n")).await.as_deref(), Some("attachment"), "{media}");
+    }
+    assert_eq!(ask("content-type: application/pdf\r\n").await, None);
+    let named = "content-type: application/pdf\r\ncontent-disposition: inline; filename*=UTF-8''%E8%AE%A2%E5%8D%95.pdf\r\n";
+    let told = "attachment; filename=\"pdf\"; filename*=UTF-8''%E8%AE%A2%E5%8D%95.pdf";
+    assert_eq!(ask(named).await.as_deref(), Some(told));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_may_store_what_can_be_asked_for_again_and_what_the_service_lets_it() {
+    let rig = Rig::new().await;
+    let create = "/api/v2/tasks";
+    for (method, path, lines, expected) in [
+        (Method::GET, "/api/v2/tasks/t/report", "etag: \"1\"\r\n", "private, no-cache"),
+        (
+            Method::GET,
+            "/api/v2/tasks/t/report",
+            "etag: \"1\"\r\ncache-control: max-age=9\r\ncache-control: No-Store\r\n",
+            "no-store",
+        ),
+        (Method::GET, "/api/v2/tasks/t/report", "", "no-store"),
+        (Method::GET, "/api/v1/tasks/a", "", "private, no-cache"),
+        (Method::GET, "/api/v1/tasks/b", "etag: \"1\"\r\ncache-control: no-store\r\n", "no-store"),
+        (Method::POST, "/api/v1/tasks/search", "", "no-store"),
+        (Method::POST, create, "etag: \"1\"\r\n", "no-store"),
+    ] {
+        let lines = format!("content-type: application/json\r\n{lines}");
+        rig.upstream.says([Says::Bytes(answer("200 OK", &lines, b"{}"))]);
+        let request = rig.request(method.clone(), path);
+        let request = if method == Method::POST { request.json(&serde_json::json!({})) } else { request };
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), StatusCode::OK, "{path}");
+        assert_eq!(answer.headers()["cache-control"], expected, "{method} {path} {lines}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_compressed_is_refused_before_the_service_is_asked() {
+    let rig = Rig::new().await;
+    let send = async |path: &str, media: &str, coding: &str| {
+        let request = rig.request(Method::POST, path).header("content-type", media).header("content-encoding", coding);
+        request.body("{}").send().await.unwrap()
+    };
+    let form = "multipart/form-data; boundary=b";
+    for coding in ["gzip", "identity, br", "GZIP"] {
+        for (path, media) in [("/api/v1/tasks/search", "application/json"), ("/api/v1/files/upload", form)] {
+            let refused = send(path, media, coding).await;
+            assert_eq!((refused.status().as_u16(), refused.headers()["accept-encoding"].to_str().unwrap()), (415, "identity"));
+            let told: Value = refused.json().await.unwrap();
+            assert!(told["message"].as_str().unwrap().contains("Content-Encoding"), "{told}");
+        }
+    }
+    assert!(rig.upstream.asked().is_empty());
+    assert_eq!(send("/api/v1/tasks/search", "application/json", "Identity").await.status(), StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_that_counts_tells_what_is_left() {
+    let rig = Rig::new().await;
+    let url = |path: &str| format!("{}/scanner{path}", rig.front.base);
+    let task = "/api/v1/tasks/t";
+    for (request, status) in [
+        (rig.client.get(url(task)), 401),
+        (rig.client.get(url(task)).bearer_auth("t").header("cookie", "cardea=x"), 400),
+        (rig.client.get(url("/api/v1/shares/public/nobody-has-this")), 403),
+        (rig.request(Method::POST, "/api/v1/tasks/search").header("content-encoding", "gzip").body("{}"), 415),
+    ] {
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status);
+        for name in ["ratelimit", "ratelimit-policy"] {
+            assert!(answer.headers().contains_key(name), "{status}: {:?}", answer.headers());
+        }
+    }
+    let nowhere = rig.request(Method::GET, "/api/v9/nothing").send().await.unwrap();
+    assert!(nowhere.status() == 404 && !nowhere.headers().contains_key("ratelimit"), "{:?}", nowhere.headers());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -283,6 +433,75 @@ async fn a_caller_that_goes_while_the_service_thinks_or_sends_is_gone_there_with
         eventually("the end", async || rig.upstream.asked()[at].is_gone.then_some(())).await;
         assert!(left.elapsed() < Duration::from_secs(1), "{at}: {:?}", left.elapsed());
     }
+}
+
+/// A request of a program, or of a proxy in front of us, that speaks HTTP/1.0.
+fn old(rig: &Rig, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.0\r\nhost: {}\r\nauthorization: Bearer t\r\nconnection: keep-alive\r\n\r\n", rig.host())
+        .into_bytes()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_of_unknown_length_has_no_chunks_in_http_1_0_and_ends_with_its_connection() {
+    let rig = Rig::new().await;
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/pdf\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n".to_vec();
+    for is_whole in [true, false] {
+        let (pieces, more) = mpsc::channel(1);
+        rig.upstream.says([Says::Then(head.clone(), Arc::new(tokio::sync::Mutex::new(more)))]);
+        let mut stream = rig.connect().await;
+        stream.write_all(&old(&rig, "/scanner/api/v2/tasks/t/report")).await.unwrap();
+        let first = read_to(&mut stream, "abc").await.to_lowercase();
+        assert!(first.starts_with("http/1.0 200 ok\r\n") && first.ends_with("\r\n\r\nabc"), "{first}");
+        for name in ["transfer-encoding:", "content-length:", "keep-alive"] {
+            assert!(!first.contains(name), "{name}: {first}");
+        }
+        if is_whole {
+            pieces.send(b"3\r\ndef\r\n0\r\n\r\n".to_vec()).await.unwrap();
+        } else {
+            pieces.send(b"3\r\ndef\r\n".to_vec()).await.unwrap();
+            assert_eq!(read_to(&mut stream, "def").await, "def");
+        }
+        drop(pieces);
+        let mut rest = Vec::new();
+        let end = stream.read_to_end(&mut rest).await;
+        if is_whole {
+            assert_eq!((end.unwrap(), rest.as_slice()), (3, b"def".as_slice()));
+        } else {
+            assert_eq!(end.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset, "a cut body does not look whole");
+        }
+    }
+    // What has a length keeps it, and its connection.
+    rig.upstream.says([Says::Bytes(json("200 OK", "{}"))]);
+    let mut stream = rig.connect().await;
+    for _ in 0..2 {
+        stream.write_all(&old(&rig, "/scanner/api/v1/tasks/t1")).await.unwrap();
+        let said = read_to(&mut stream, "{}").await.to_lowercase();
+        assert!(said.contains("content-length: 2\r\n") && said.contains("connection: keep-alive\r\n"), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_of_http_1_0_that_goes_is_gone_at_the_service_and_one_that_only_sends_no_more_has_its_answer() {
+    let rig = Rig::new().await;
+    rig.upstream.says([Says::Silence]);
+    let mut stream = rig.connect().await;
+    stream.write_all(&old(&rig, "/scanner/api/v1/tasks/gone")).await.unwrap();
+    rig.upstream.asked_times(1).await;
+    let left = Instant::now();
+    drop(stream);
+    eventually("the end", async || rig.upstream.asked()[0].is_gone.then_some(())).await;
+    assert!(left.elapsed() < Duration::from_secs(5), "{:?}", left.elapsed());
+
+    let (pieces, more) = mpsc::channel(1);
+    rig.upstream.says([Says::Then(Vec::new(), Arc::new(tokio::sync::Mutex::new(more)))]);
+    let mut stream = rig.connect().await;
+    stream.write_all(&old(&rig, "/scanner/api/v1/tasks/half")).await.unwrap();
+    stream.shutdown().await.unwrap();
+    rig.upstream.asked_times(2).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    pieces.send(json("200 OK", "{}")).await.unwrap();
+    let said = read_to(&mut stream, "{}").await;
+    assert!(said.starts_with("HTTP/1.0 200"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,24 +1,23 @@
 //! The owner's operations on shares as programs call them: held to the company's policy before the service is asked, and noted in
 //! the ledger when it has said yes. What the ledger says holds at the doors, so nothing is noted on a caller's word alone.
 
-use std::time::Duration;
-
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Ask;
-use super::owners::{Owner, Refusal, searches_ids};
+use super::owners::{Owner, Refusal, without_ids};
 use crate::contract::ids::{ShareId, TaskId};
 use crate::contract::shares::{CreateShare, DeleteShares, UpdateShare};
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
-use crate::gateway::domain::extraction_code::{Code, readings};
+use crate::gateway::domain::extraction_code::Code;
 use crate::gateway::domain::share_entry::{CodeCheck, Entry, Maker, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::ledger::Ledger;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::share_policy::SharePolicies;
+use crate::gateway::services::shares::bounded;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::hostile::Hostile;
 use crate::platform::secret::Secret;
@@ -39,6 +38,8 @@ pub(in crate::gateway) struct OwnShares {
     pub(in crate::gateway) policies: SharePolicies,
     pub(in crate::gateway) audit: Audit,
     pub(in crate::gateway) clock: Clock,
+    /// Chosen findings of one share.
+    pub(in crate::gateway) most_findings: usize,
 }
 
 /// What is to become of a call.
@@ -46,7 +47,7 @@ pub(super) enum Held {
     /// It says nothing about shares.
     Passes,
     /// To be noted when the service has said yes.
-    Noted(Wish),
+    Noted(Box<Wish>),
     /// The service is to be asked for a share that nobody has.
     Elsewhere,
 }
@@ -54,6 +55,9 @@ pub(super) enum Held {
 /// What is to be noted when the service has said yes.
 pub(super) struct Wish {
     by: Maker,
+    /// Of [`Owner::session`].
+    session: Option<String>,
+    network: String,
     request_id: String,
     what: What,
 }
@@ -80,15 +84,18 @@ impl OwnShares {
             "updateShare" => self.changed(ask, owner, body).await?,
             "deleteShares" => self.ended(ask.tenant, owner, body).await?,
             "deleteTasks" => Some(What::TasksEnded(tasks(body))),
-            "searchShares" if !owner.sees_ids() && read(body).is_some_and(|search| searches_ids(&search)) => {
-                let words = "Shares are found and ordered by shareId for administrators and API keys only.";
-                return Err(Error::Invalid(words.to_owned()));
-            }
+            "searchShares" => return without_ids(body).map(|()| Held::Passes),
             _ => return Ok(Held::Passes),
         };
-        let wish = |what| Wish { by: owner.maker.clone(), request_id: ask.request_id.to_owned(), what };
+        let wish = |what| Wish {
+            by: owner.maker.clone(),
+            session: owner.session.clone(),
+            network: ask.network.to_owned(),
+            request_id: ask.request_id.to_owned(),
+            what,
+        };
         match (what, owner.refusal()) {
-            (Some(what), _) => Ok(Held::Noted(wish(what))),
+            (Some(what), _) => Ok(Held::Noted(Box::new(wish(what)))),
             (None, Refusal::Elsewhere) => Ok(Held::Elsewhere),
             (None, Refusal::NotFound) => Err(Error::NotFound),
         }
@@ -97,6 +104,7 @@ impl OwnShares {
     async fn created(&self, tenant: &TenantId, body: &[u8], by: &Maker) -> Result<Entry, Error> {
         known(body, &CREATED_WITH)?;
         let sent: CreateShare = read(body).ok_or_else(|| unreadable("a share to create"))?;
+        bounded(&sent.vul_ids, self.most_findings)?;
         let (policy, now) = (self.policies.of(tenant).await?, self.clock.now());
         let check = if let Some(text) = &sent.extraction_code {
             Some(Ledger::check_of(&code(text)?)?)
@@ -108,7 +116,7 @@ impl OwnShares {
         let ends = match &sent.expired_at {
             Some(text) => end(text, now, &policy)?,
             // The service keeps it for ever; the doors here do not.
-            None => latest(now, &policy),
+            None => policy.latest_end(now),
         };
         let before = self.ledger.entry(tenant, &Mark::of(tenant, &sent.share_id)).await?;
         if before.is_some_and(|entry| entry.ended.is_some()) {
@@ -133,7 +141,7 @@ impl OwnShares {
         let id = ask.found.parameters.first().and_then(|id| id.parse::<ShareId>().ok()).ok_or(Error::NotFound)?;
         let ends = match sent.expired_at {
             Some(Some(text)) => Some(end(&text, now, &policy)?),
-            Some(None) => Some(latest(now, &policy)),
+            Some(None) => Some(policy.latest_end(now)),
             None => None,
         };
         let wanted = match sent.extraction_code {
@@ -210,9 +218,10 @@ impl OwnShares {
     }
 
     fn tell(&self, tenant: &TenantId, wish: &Wish, what: &str, mark: &Mark) {
-        let event = Event::new(Deed::Share, &format!("{what} {}", mark.short()));
-        let (user, request_id) = (Some(wish.by.key.clone()), Some(wish.request_id.clone()));
-        self.audit.record(tenant, Event { user, request_id, ..event });
+        let event = Event::new(Deed::Share, &format!("{what} {}", mark.short())).from(&wish.network, &wish.request_id);
+        // Programs have no session.
+        let (user, session) = (Some(wish.by.key.clone()), wish.session.clone());
+        self.audit.record(tenant, Event { user, session, ..event });
     }
 }
 
@@ -227,16 +236,8 @@ fn change(entry: &mut Entry, ends: Option<Timestamp>, code: &NewCode) {
     }
 }
 
-/// A code by the rules of the page. The service compares what it was sent, and doors read what people type, so it has to be one
-/// that a door tries as it is.
 fn code(text: &str) -> Result<Secret, Error> {
-    Code::chosen(text).map_err(Error::Invalid)?;
-    if readings(text).iter().any(|reading| reading.expose() == text) {
-        return Ok(Secret::new(text));
-    }
-    let words = "This extractionCode would open nothing at the share's page, where blanks are left out and eight letters and digits \
-        are read in upper case. Send it in upper case, without blanks and dashes.";
-    Err(Error::Invalid(words.to_owned()))
+    Code::sent(text).map_err(Error::Invalid)
 }
 
 /// Refuses an id that can be guessed, where nothing else is asked for.
@@ -261,23 +262,20 @@ fn needs_code(policy: &SharePolicy) -> Result<(), Error> {
 fn end(text: &str, now: Timestamp, policy: &SharePolicy) -> Result<Timestamp, Error> {
     let ends = Timestamp::parse_rfc3339(text)
         .ok_or_else(|| Error::Invalid("expiredAt must be a time such as 2026-01-31T12:00:00Z.".to_owned()))?;
-    // The last day counts whole, as on the form.
-    if ends > latest(now, policy) {
-        let most = policy.most_days;
-        return Err(Error::Invalid(format!("expiredAt lies too far ahead: your company lets a share live {most} days at most.")));
+    if policy.is_too_late(ends, now) {
+        let (most, latest) = (policy.most_days, policy.latest_end(now).rfc3339());
+        let words =
+            format!("expiredAt lies too far ahead: in your company a share ends at most {most} days from now, at {latest}.");
+        return Err(Error::Invalid(words));
     }
     Ok(ends)
-}
-
-fn latest(now: Timestamp, policy: &SharePolicy) -> Timestamp {
-    now.after(Duration::from_hours(24 * (u64::from(policy.most_days) + 1)))
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Option<T> {
     serde_json::from_slice(body).ok()
 }
 
-fn unreadable(what: &str) -> Error {
+pub(super) fn unreadable(what: &str) -> Error {
     Error::Invalid(format!("The body is not {what} as the interface describes it."))
 }
 

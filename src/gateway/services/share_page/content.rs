@@ -4,6 +4,7 @@ use super::{Content, SharePages, Visit};
 use crate::contract::ids::VulId;
 use crate::gateway::domain::chain::Chain;
 use crate::gateway::domain::finding::{Finding, FindingRow};
+use crate::gateway::domain::recipients::Shown as _;
 use crate::gateway::domain::share::{Opened, PublicShare};
 use crate::gateway::services::error::Error;
 use crate::gateway::upstream::{Call, ScanningService};

@@ -4,6 +4,7 @@
 
 mod content;
 mod doors;
+mod html;
 mod log;
 mod pdf;
 mod programs;

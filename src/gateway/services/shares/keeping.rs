@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::making::{NewLink, Outcome, said_no};
-use super::{Days, Seen, Shares, WantedCode, as_typed, code, days, end_of};
+use super::making::{Field, NewLink, Outcome, Problem, Problems, said_no};
+use super::{Days, Seen, Shares, WantedCode, as_typed, code, complete, days, end_of};
 use crate::contract::ids::ShareId;
 use crate::contract::shares::UpdateShare;
 use crate::gateway::domain::route_table::Subject;
@@ -86,7 +86,7 @@ impl Shares {
     /// Gives a share another last day. Nothing else changes: whoever is inside stays until then, and wrong codes stay counted.
     pub(in crate::gateway) async fn extend(&self, actor: &Actor, mark: &Mark, last_day: &str) -> Result<(), Error> {
         let policy = self.policies.of(&actor.principal.tenant).await?;
-        let ends = end_of(last_day, self.clock.now(), policy.most_days)?;
+        let ends = end_of(last_day, self.clock.now(), &policy)?;
         let work = async {
             let entry = self.changeable(actor, mark).await?;
             let change = UpdateShare { expired_at: Some(Some(ends.rfc3339())), extraction_code: None };
@@ -104,19 +104,28 @@ impl Shares {
     }
 
     /// Gives a share a new code, at most one for each form; the one before opens nothing from the moment this begins, and who is
-    /// inside by it is out, unless the service refuses. A lock-out and the count of wrong codes go with the old one.
+    /// inside by it is out, unless the service refuses. A lock-out and the count of wrong codes go with the old one. Where something
+    /// is wrong with the form, everything that is.
     pub(in crate::gateway) async fn new_code(
         &self,
         actor: &Actor,
         mark: &Mark,
         wanted: &WantedCode,
         once: &str,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Result<Outcome, Vec<Problem>>, Error> {
         let policy = self.policies.of(&actor.principal.tenant).await?;
-        if matches!(wanted, WantedCode::None) {
-            return Err(Error::Invalid("Choose a new code, or let one be made.".to_owned()));
-        }
-        let code = code(wanted, &policy)?.ok_or_else(|| Error::Internal("no code was made".to_owned()))?;
+        let mut problems = Problems::default();
+        let (field, read) = match wanted {
+            WantedCode::None => (Field::Code, Err(Error::Invalid("Let a code be made, or choose one of your own.".to_owned()))),
+            WantedCode::Chosen(_) | WantedCode::Made => (Field::OwnCode, code(wanted, &policy)),
+        };
+        let read = problems.unless(field, read)?.flatten();
+        problems.unless(Field::Form, complete(once))?;
+        let Some(code) = read.filter(|_| problems.0.is_empty()) else {
+            // A share that cannot be changed has no form, so nothing of it need be told.
+            self.changeable(actor, mark).await?;
+            return Ok(Err(problems.0));
+        };
         let work = Box::pin(async {
             let before = self.changeable(actor, mark).await?;
             self.close(actor, mark).await?;
@@ -137,12 +146,12 @@ impl Shares {
             Ok(changed.1)
         });
         let Some(entry) = self.once(actor, once, Box::pin(self.alone(actor, mark, work))).await? else {
-            return Ok(Outcome::AlreadyMade);
+            return Ok(Ok(Outcome::AlreadyMade));
         };
         self.note(actor, "new_code", mark);
         let (typed, views, mark) = (as_typed(wanted, Some(&code)), entry.left(), mark.clone());
         let link = NewLink { id: entry.id, code: Some(code), typed, ends: entry.ends, views, mark };
-        Ok(Outcome::New(link))
+        Ok(Ok(Outcome::New(link)))
     }
 
     /// The code opens nothing any more, and what it opened is closed.

@@ -1,6 +1,6 @@
 //! A new share: what the form needs to know, and making it.
 
-use super::{Days, Shares, as_typed, code, days, end_of};
+use super::{Days, Shares, as_typed, code, complete, days, end_of};
 use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::reports::ReportLanguage;
 use crate::contract::shares::{CreateShare, ShareType};
@@ -14,6 +14,7 @@ use crate::gateway::ledger::Ledger;
 use crate::gateway::services::Actor;
 use crate::gateway::services::error::{Error, Kind};
 use crate::platform::clock::Timestamp;
+use crate::platform::digits::whole;
 use crate::platform::hostile::Hostile;
 use crate::platform::secret::Secret;
 
@@ -62,7 +63,7 @@ pub(in crate::gateway) enum WantedCode {
     None,
 }
 
-/// A field of the form of a new share.
+/// A field of the form of a new share, or of a new code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway) enum Field {
     What,
@@ -71,9 +72,11 @@ pub(in crate::gateway) enum Field {
     LastDay,
     Views,
     Note,
+    /// The form itself.
+    Form,
 }
 
-/// Why nothing was shared: words for whoever filled in the form.
+/// Why nothing came of a form: words for whoever filled in the form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::gateway) struct Problem {
     pub(in crate::gateway) field: Field,
@@ -179,9 +182,9 @@ impl Shares {
         let findings = problems.unless(Field::What, findings)?;
         let own = matches!(wanted.code, WantedCode::Chosen(_));
         let code = problems.unless(if own { Field::OwnCode } else { Field::Code }, code(&wanted.code, policy))?;
-        let ends = problems.unless(Field::LastDay, end_of(&wanted.last_day, self.clock.now(), policy.most_days))?;
+        let ends = problems.unless(Field::LastDay, end_of(&wanted.last_day, self.clock.now(), policy))?;
         let views = problems.unless(Field::Views, self.views(&wanted.views, policy))?;
-        if matches!(wanted.code, WantedCode::None) && views.flatten().is_some() {
+        if matches!(wanted.code, WantedCode::None) && policy.most_views.is_none() && views.flatten().is_some() {
             let words = "Without a code nothing tells a person from a program that follows links, so views cannot be counted. Take \
 a code, or leave the number of views empty.";
             problems.0.push(Problem { field: Field::Views, words: words.to_owned() });
@@ -191,6 +194,7 @@ a code, or leave the number of views empty.";
             let words = format!("A note has at most {longest} characters.");
             problems.0.push(Problem { field: Field::Note, words });
         }
+        problems.unless(Field::Form, complete(&wanted.once))?;
         Ok(match (findings, code, ends, views) {
             (Some(findings), Some(code), Some(ends), Some(views)) if problems.0.is_empty() => {
                 Ok(Understood { findings, code, ends, views })
@@ -200,12 +204,7 @@ a code, or leave the number of views empty.";
     }
 
     pub(super) fn bounded(&self, findings: &[VulId]) -> Result<(), Error> {
-        let most = self.settings.findings;
-        if findings.len() > most {
-            let words = format!("A share shows at most {most} chosen findings. Choose fewer, or share all of the task.");
-            return Err(Error::Invalid(words));
-        }
-        Ok(())
+        bounded(findings, self.settings.findings)
     }
 
     /// How often a share may open: as typed, within what the company allows.
@@ -215,7 +214,7 @@ a code, or leave the number of views empty.";
         if typed.is_empty() {
             return Ok(policy.most_views);
         }
-        let number = typed.parse().ok().filter(|number| (1..=most).contains(number));
+        let number = whole(typed).filter(|number| (1..=most).contains(number));
         number.map(Some).ok_or_else(|| Error::Invalid(format!("A share can open 1 to {most} times.")))
     }
 
@@ -295,13 +294,22 @@ a code, or leave the number of views empty.";
     }
 }
 
+/// Refuses more than `most` chosen findings.
+pub(in crate::gateway) fn bounded(findings: &[VulId], most: usize) -> Result<(), Error> {
+    if findings.len() > most {
+        let words = format!("A share shows at most {most} chosen findings. Choose fewer, or share all of the task.");
+        return Err(Error::Invalid(words));
+    }
+    Ok(())
+}
+
 /// Everything that is wrong with a form, in the order of its fields.
 #[derive(Default)]
-struct Problems(Vec<Problem>);
+pub(super) struct Problems(pub(super) Vec<Problem>);
 
 impl Problems {
     /// What came of a field, unless there is something wrong with it.
-    fn unless<T>(&mut self, field: Field, read: Result<T, Error>) -> Result<Option<T>, Error> {
+    pub(super) fn unless<T>(&mut self, field: Field, read: Result<T, Error>) -> Result<Option<T>, Error> {
         match read {
             Ok(value) => Ok(Some(value)),
             Err(Error::Invalid(words)) => {

@@ -7,17 +7,16 @@ mod listing;
 mod making;
 mod preview;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
 use time::{Date, OffsetDateTime, Time};
 
 pub(in crate::gateway) use self::ending::{Ended, Endings, NotEnded, Sheet};
 pub(in crate::gateway) use self::keeping::{AtService, OneShare};
 pub(in crate::gateway) use self::listing::{Elsewhere, PAGE_SIZE, Seen, ShareList, Standing};
-pub(in crate::gateway) use self::making::{Field, NewLink, NewShare, Offer, Outcome, Problem, WantedCode};
-pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms};
+pub(in crate::gateway) use self::making::{Field, NewLink, NewShare, Offer, Outcome, Problem, WantedCode, bounded};
+pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms, Typed};
 use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
@@ -26,6 +25,7 @@ use crate::config::gateway::Shares as Settings;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::extraction_code::Code;
+use crate::gateway::domain::filter::{day_of, day_text};
 use crate::gateway::domain::share_entry::{Entry, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::Ledger;
@@ -33,11 +33,11 @@ use crate::gateway::store::{Key, Store};
 use crate::gateway::vault::ServerKeys;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::random;
+use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 
 /// A form is remembered as used for this long; an older one makes a new share.
 const FORM_KEPT: Duration = Duration::from_hours(24);
-const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
@@ -45,6 +45,8 @@ pub(in crate::gateway) struct Shares {
     pub(in crate::gateway) credentials: Credentials,
     pub(in crate::gateway) vault: ServerKeys,
     pub(in crate::gateway) store: Store,
+    /// Seals what is kept of a preview.
+    pub(in crate::gateway) ring: Arc<Ring>,
     pub(in crate::gateway) ledger: Ledger,
     pub(in crate::gateway) policies: SharePolicies,
     pub(in crate::gateway) audit: Audit,
@@ -69,9 +71,7 @@ impl Shares {
 
     /// Does `work` unless this form did it before. When it comes to nothing, the form can be sent again.
     async fn once<T>(&self, actor: &Actor, once: &str, work: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, Error> {
-        if !(16..=64).contains(&once.len()) {
-            return Err(Error::Invalid("The form is not complete. Load its page again.".to_owned()));
-        }
+        complete(once)?;
         let form = Key::hashed(&actor.principal.tenant, "share-form", &format!("{}/{once}", actor.principal.key()));
         if self.store.insert(&form, Vec::new(), Some(FORM_KEPT)).await?.is_none() {
             return Ok(None);
@@ -114,6 +114,12 @@ impl Shares {
     }
 }
 
+/// Whether a form carries what makes it work once.
+fn complete(once: &str) -> Result<(), Error> {
+    let words = "It is not complete. Load its page again.";
+    if (16..=64).contains(&once.len()) { Ok(()) } else { Err(Error::Invalid(words.to_owned())) }
+}
+
 fn is_own(actor: &Actor, entry: &Entry) -> bool {
     entry.maker.key == actor.principal.key()
 }
@@ -121,10 +127,10 @@ fn is_own(actor: &Actor, entry: &Entry) -> bool {
 /// The code that is wanted, as far as the company allows it.
 fn code(wanted: &WantedCode, policy: &SharePolicy) -> Result<Option<Code>, Error> {
     match wanted {
-        WantedCode::None if !policy.without_code => {
-            Err(Error::Invalid("Your company allows no shares without a code. Choose one of the other two.".to_owned()))
-        }
-        WantedCode::None => Ok(None),
+        WantedCode::None => match policy.why_code() {
+            Some(words) => Err(Error::Invalid(format!("{words} Choose one of the other two."))),
+            None => Ok(None),
+        },
         WantedCode::Chosen(text) => Code::chosen(text).map(Some).map_err(Error::Invalid),
         WantedCode::Made => {
             let bits = random::bytes().map_err(|error| Error::Internal(error.to_string()))?;
@@ -133,54 +139,60 @@ fn code(wanted: &WantedCode, policy: &SharePolicy) -> Result<Option<Code>, Error
     }
 }
 
-/// A code that was chosen, as it was typed: people know it again by that. None where that is not the code alone, for instance where
-/// it came with a message around it, or in signs that do not look like what they are.
+/// A code that was chosen, as it was typed; none where it cannot be known again by that.
 fn as_typed(wanted: &WantedCode, code: Option<&Code>) -> Option<Secret> {
     let (WantedCode::Chosen(typed), Some(code)) = (wanted, code) else { return None };
-    let shown: Vec<&str> = typed.split_whitespace().collect();
-    let shown = shown.join(" ");
-    let is_plain = shown.chars().all(|c| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ');
-    let bare = |counts: fn(char) -> bool| shown.chars().filter(|c| counts(*c)).flat_map(char::to_uppercase).collect::<String>();
-    let is_it = [bare(|c| c != ' ' && c != '-'), bare(char::is_alphanumeric)].iter().any(|bare| code.secret().matches(bare));
-    (is_plain && is_it).then(|| Secret::new(shown))
+    code.as_typed(typed).map(Secret::new)
 }
 
 fn days(now: Timestamp, policy: &SharePolicy) -> Days {
     let day = |ahead: u32| {
         let date = now.utc().date().checked_add(time::Duration::days(i64::from(ahead))).unwrap_or(Date::MAX);
-        date.format(DAY).unwrap_or_default()
+        day_text(date)
     };
     let most = policy.most_days;
     Days { first: day(0), usual: day(policy.usual_days.min(most)), last: day(most), most }
 }
 
 /// The last second of the day named, or words for whoever named it.
-fn end_of(day: &str, now: Timestamp, most: u32) -> Result<Timestamp, Error> {
+fn end_of(day: &str, now: Timestamp, policy: &SharePolicy) -> Result<Timestamp, Error> {
     let refused = |words: &str| Error::Invalid(words.to_owned());
-    let date =
-        Date::parse(day.trim(), DAY).map_err(|_| refused("Name the last day as year-month-day, for example 2030-12-31."))?;
-    let ahead = (date - now.utc().date()).whole_days();
-    if ahead < 0 {
+    let unread = || refused("Name the last day as year-month-day, for example 2030-12-31.");
+    let date = day_of(day.trim()).ok_or_else(unread)?;
+    if date < now.utc().date() {
         return Err(refused("The last day of the share is over already. Choose today or a later day."));
     }
-    if ahead > i64::from(most) {
+    let last = OffsetDateTime::new_utc(date, Time::from_hms(23, 59, 59).unwrap_or(Time::MIDNIGHT));
+    let ends = Timestamp(last.unix_timestamp().saturating_mul(1000));
+    if policy.is_too_late(ends, now) {
+        let most = policy.most_days;
         return Err(Error::Invalid(format!("A share ends at most {most} days from now. Choose an earlier day.")));
     }
-    let last = OffsetDateTime::new_utc(date, Time::from_hms(23, 59, 59).unwrap_or(Time::MIDNIGHT));
-    Ok(Timestamp(last.unix_timestamp().saturating_mul(1000)))
+    Ok(ends)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateway::domain::share_policy::tests::GIVEN;
 
     #[test]
     fn a_share_ends_with_the_day_that_was_named() {
         let now = Timestamp::parse_rfc3339("2026-11-28T23:30:00Z").unwrap();
-        let end = |day: &str| end_of(day, now, 90).map(Timestamp::rfc3339);
+        let end = |day: &str| end_of(day, now, &GIVEN).map(Timestamp::rfc3339);
         assert_eq!(end("2026-11-28").unwrap(), "2026-11-28T23:59:59Z");
         assert_eq!(end(" 2027-02-26 ").unwrap(), "2027-02-26T23:59:59Z");
-        for bad in ["2026-11-27", "2027-02-27", "", "28.11.2026", "2026-02-30", "+99999-01-01"] {
+        for bad in [
+            "2026-11-27",
+            "2027-02-27",
+            "",
+            "28.11.2026",
+            "2026-02-30",
+            "+99999-01-01",
+            "+2026-12-01",
+            "2026-12-1",
+            "2026- 12-01",
+        ] {
             assert!(end(bad).is_err(), "{bad}");
         }
     }

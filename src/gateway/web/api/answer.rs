@@ -5,8 +5,8 @@ use std::time::Duration;
 use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
-    REFERRER_POLICY, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue, REFERRER_POLICY, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
@@ -14,13 +14,14 @@ use futures_util::StreamExt as _;
 
 use super::Begun;
 use super::bond::Bond;
+use crate::gateway::domain::route_table::Verb;
 use crate::gateway::services::api::{Reply, ReplyBody};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::pace::Quota;
+use crate::gateway::web::attachment::attachment;
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::middleware::error_page::log;
 use crate::gateway::web::urls;
-use crate::platform::hostile::Hostile;
 use crate::platform::multipart::file_name;
 
 /// RFC 9211.
@@ -66,6 +67,19 @@ impl Refusal {
         Self(Box::new(Told { error, header, quota: Quota::default() }))
     }
 
+    /// 415 for a body that is compressed.
+    pub(super) fn coded() -> Self {
+        let error = WebError::unsupported_media_type("The body has a Content-Encoding. Send it as it is, without one.");
+        let header = Some((ACCEPT_ENCODING, HeaderValue::from_static("identity")));
+        Self(Box::new(Told { error, header, quota: Quota::default() }))
+    }
+
+    /// With what its caller is allowed: it counted.
+    pub(super) fn counted(mut self, quota: Quota) -> Self {
+        self.0.quota = quota;
+        self
+    }
+
     /// 429 with what is allowed.
     pub(super) fn too_often(quota: Quota, retry_after: Duration) -> Self {
         let seconds = retry_after.as_secs().max(1);
@@ -99,10 +113,14 @@ pub(super) fn options(allowed: &[&'static str]) -> HttpResponse {
 
 /// The service's answer, its body as it arrives. A stream ends with the session or the API key of its call; the connection
 /// breaks then, so that nobody takes half an answer for one.
-pub(super) fn passed(reply: Reply, is_head: bool, bond: &Bond) -> HttpResponse {
+pub(super) fn passed(reply: Reply, (verb, is_head): (Verb, bool), bond: &Bond) -> HttpResponse {
     let status = StatusCode::from_u16(reply.status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut answer = HttpResponse::build(status);
     headers(&mut answer, &reply.headers);
+    if verb == Verb::Get && reply.headers.contains_key(http::header::ETAG) && !reply.is_no_store {
+        // A browser that has it asks before it shows it again.
+        answer.insert_header((CACHE_CONTROL, HeaderValue::from_static("private, no-cache")));
+    }
     if let Some(cache) = reply.cache {
         answer.insert_header((CACHE_STATUS, cache.to_string()));
     }
@@ -112,12 +130,17 @@ pub(super) fn passed(reply: Reply, is_head: bool, bond: &Bond) -> HttpResponse {
     }
     let body = match reply.body {
         ReplyBody::Whole(_) if is_head => {
-            return answer.body(SizedStream::new(length.unwrap_or(0), futures_util::stream::empty::<Piece>()));
+            let nothing = futures_util::stream::empty::<Piece>();
+            return match length {
+                Some(length) => answer.body(SizedStream::new(length, nothing)),
+                None => answer.streaming(nothing),
+            };
         }
         ReplyBody::Whole(body) => return answer.body(body),
         ReplyBody::Stream(body) => body.map(|piece| piece.map_err(Box::<dyn std::error::Error>::from)),
     };
-    let body = if is_short(length) || is_head { body.boxed_local() } else { bond.hold(body, |words| Err(words.into())) };
+    let last = |words: &'static str| Err(words.into());
+    let body = if is_short(length) { bond.hold_brief(body, last) } else { bond.hold(body, last) };
     match length {
         Some(length) if is_head => answer.body(SizedStream::new(length, futures_util::stream::empty::<Piece>())),
         Some(0) => answer.finish(),
@@ -128,7 +151,7 @@ pub(super) fn passed(reply: Reply, is_head: bool, bond: &Bond) -> HttpResponse {
 
 type Piece = Result<Bytes, Box<dyn std::error::Error>>;
 
-/// Too short to be worth watching over.
+/// So short that it is most often there at once.
 const fn is_short(length: Option<u64>) -> bool {
     matches!(length, Some(length) if length <= 64 * 1024)
 }
@@ -146,7 +169,7 @@ pub(super) fn allowance(answer: &mut HttpResponse, quota: Quota) {
 fn headers(answer: &mut HttpResponseBuilder, theirs: &http::HeaderMap) {
     for (name, value) in theirs {
         let value = if *name == http::header::CONTENT_DISPOSITION {
-            attachment(value.as_bytes())
+            file(value.as_bytes())
         } else {
             HeaderValue::from_bytes(value.as_bytes()).ok()
         };
@@ -157,15 +180,21 @@ fn headers(answer: &mut HttpResponseBuilder, theirs: &http::HeaderMap) {
 }
 
 /// Always a file to keep, never a page to show; under the name the service proposes, made safe.
-fn attachment(theirs: &[u8]) -> Option<HeaderValue> {
-    let named = file_name(theirs).map(|name| format!("; filename=\"{}\"", Hostile::new(name).filename()));
-    HeaderValue::from_str(&format!("attachment{}", named.unwrap_or_default())).ok()
+fn file(theirs: &[u8]) -> Option<HeaderValue> {
+    HeaderValue::try_from(file_name(theirs).map_or_else(|| "attachment".to_owned(), |name| attachment(&name))).ok()
+}
+
+/// Whether a browser could show it as a page, or as a picture that holds one. Of several types it takes any.
+fn is_page(headers: &HeaderMap) -> bool {
+    let types = headers.get_all(CONTENT_TYPE).flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    let mut names =
+        types.map(|media| media.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii().to_ascii_lowercase());
+    names.any(|name| matches!(&*name, b"text/html" | b"text/xml" | b"application/xml") || name.ends_with(b"+xml"))
 }
 
 /// What stands on every answer.
 pub(super) fn finish(answer: &mut HttpResponse<BoxBody>, begun: &Begun) {
-    let is_page = answer.headers().get(CONTENT_TYPE).is_some_and(|media| media.as_bytes().starts_with(b"text/html"));
-    let validated = answer.headers().contains_key(ETAG);
+    let is_page = is_page(answer.headers());
     let has_body = !matches!(answer.body().size(), BodySize::None);
     let headers = answer.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&begun.request_id) {
@@ -177,15 +206,13 @@ pub(super) fn finish(answer: &mut HttpResponse<BoxBody>, begun: &Begun) {
     if has_body {
         headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
     }
-    let fixed = [
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"),
-        (REFERRER_POLICY, "no-referrer"),
-        // A browser that has it asks before it shows it again.
-        (CACHE_CONTROL, if validated { "private, no-cache" } else { "no-store" }),
-    ];
+    let fixed =
+        [(X_CONTENT_TYPE_OPTIONS, "nosniff"), (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"), (REFERRER_POLICY, "no-referrer")];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     if begun.site.as_ref().is_some_and(|site| site.is_secure()) {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000; includeSubDomains"));

@@ -1,11 +1,12 @@
 //! What an API call carries: JSON is read whole within its limit, forms stream through, anything else is left aside.
 
 use std::cell::Cell;
+use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
 use actix_web::HttpRequest;
-use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt as _};
@@ -43,8 +44,6 @@ impl Reason {
 
 const UNREADABLE: &str = "With sha256 in the query the body has to be a whole multipart form with one part named file, \
      each part with a plain Content-Disposition. Nothing was kept.";
-/// A body that takes longer may outlive what its call hangs on.
-const SOON: Duration = Duration::from_secs(1);
 
 /// The body of a request.
 pub(super) async fn read(
@@ -54,28 +53,37 @@ pub(super) async fn read(
     bond: &Bond,
 ) -> Result<(Sent, Reason), Refusal> {
     let idle = Duration::from_secs(limits.body_idle_seconds);
+    if found.route.body != Body::Nothing && is_coded(request) {
+        return Err(Refusal::coded());
+    }
     match found.route.body {
         Body::Nothing => Ok((Sent::Whole(None), Reason::default())),
         Body::Json => {
-            let body = while_it_holds(bond, whole(payload, limits.json_bytes, idle)).await?;
+            let most = limits.json_bytes;
+            if length(request).is_some_and(|length| length > most as u64) {
+                return Err(larger(most).into());
+            }
+            let body = bond.during(pin!(whole(payload, most, idle))).await.map_err(Refusal::unauthorized)??;
             Ok((Sent::Whole(Some(body)), Reason::default()))
         }
         Body::Multipart => form(request, payload, limits, (idle, bond)),
     }
 }
 
-/// Reads, but not on when what the call hangs on has ended: nothing is done for it then.
-async fn while_it_holds<T>(bond: &Bond, reading: impl Future<Output = Result<T, WebError>>) -> Result<T, Refusal> {
-    let mut reading = std::pin::pin!(reading);
-    if let Ok(read) = timeout(SOON, &mut reading).await {
-        return Ok(read?);
-    }
-    let Some(ended) = bond.end() else { return Ok(reading.await?) };
-    tokio::select! {
-        biased;
-        words = ended => Err(Refusal::unauthorized(words)),
-        read = reading => Ok(read?),
-    }
+/// Whether the body is compressed, or says so: then what is checked here is not what the service would read.
+fn is_coded(request: &HttpRequest) -> bool {
+    let is_identity = |coding: &[u8]| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity");
+    let mut values = request.headers().get_all(CONTENT_ENCODING);
+    values.any(|value| !value.as_bytes().split(|byte| *byte == b',').all(|coding| is_identity(coding.trim_ascii())))
+}
+
+/// Bytes of the body, where that is told.
+fn length(request: &HttpRequest) -> Option<u64> {
+    request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn larger(most: usize) -> WebError {
+    WebError::too_large(format!("The body is larger than {most} bytes."))
 }
 
 async fn whole(mut payload: Payload, most: usize, idle: Duration) -> Result<Bytes, WebError> {
@@ -85,7 +93,7 @@ async fn whole(mut payload: Payload, most: usize, idle: Duration) -> Result<Byte
         let Some(piece) = piece else { return Ok(all.freeze()) };
         let piece = piece.map_err(|_| WebError::bad_request("The body was cut before it was whole."))?;
         if all.len() + piece.len() > most {
-            return Err(WebError::too_large(format!("The body is larger than {most} bytes.")));
+            return Err(larger(most));
         }
         all.extend_from_slice(&piece);
     }
@@ -105,7 +113,7 @@ fn form(
         return Err(WebError::bad_request("This operation takes multipart/form-data with the part file.").into());
     };
     let most = limits.upload_bytes;
-    let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let length = length(request);
     if length.is_some_and(|length| length > most) {
         return Err(WebError::too_large(too_large(most)).into());
     }

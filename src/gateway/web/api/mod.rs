@@ -12,9 +12,11 @@ mod caller;
 mod meters;
 
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use actix_web::http::header::{CONNECTION, HeaderMap};
 use actix_web::http::{Method, StatusCode, Version};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
@@ -179,35 +181,63 @@ async fn answered(
 ) -> Result<HttpResponse, Refusal> {
     let arrived = worker.parts.api.pace.admission.arrive(&site.tenant, begun.client);
     let arrived = arrived.map_err(|(quota, retry_after)| Refusal::too_often(quota, retry_after))?;
-    let recognised = caller::recognise(begun, (site, found.route), request.headers(), worker).await;
-    let Recognised { caller, bond } = match recognised {
+    let recognised = match caller::recognise(begun, (site, found.route), request.headers(), worker).await {
         Ok(recognised) => recognised,
         // Guesses count as well.
-        Err(refusal) => return admitted(arrived, None).and(Err(refusal)),
+        Err(refusal) => return admitted(arrived, None).and_then(|quota| Err(refusal.counted(quota))),
     };
-    let name = worker.parts.api.name(&site.tenant, &caller);
+    let name = worker.parts.api.name(&site.tenant, &recognised.caller);
     let quota = admitted(arrived, name.as_deref())?;
+    match asked(begun, (site, found), (request, payload), (recognised, name), worker).await {
+        Ok(mut answer) => {
+            answer::allowance(&mut answer, quota);
+            Ok(answer)
+        }
+        Err(refusal) => Err(refusal.counted(quota)),
+    }
+}
+
+/// What comes of a call that was let in.
+async fn asked(
+    begun: &Begun,
+    (site, found): (&Site, Found),
+    (request, payload): (&HttpRequest, web::Payload),
+    (Recognised { caller, bond }, name): (Recognised, Option<Arc<str>>),
+    worker: &Worker,
+) -> Result<HttpResponse, Refusal> {
     let sees_inside = caller.sees_inside();
-    let is_head = found.is_head;
+    let kind = (found.route.verb, found.is_head);
     let (sent, cut) = body::read(&found, (request, payload), &worker.parts.limits, &bond).await?;
     let theirs = request.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
     let mut headers = forwarding::passing(&forwarding::REQUEST, theirs);
     if found.route.answer != Answer::Stream {
         headers.remove(http::header::ACCEPT_ENCODING);
     }
-    let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let trace = (text("traceparent"), text("tracestate"));
+    let (parent, state) = trace(request.headers());
+    let trace = (parent, state.as_deref());
     let (tenant, query, request_id) = (&site.tenant, request.uri().query(), &*begun.request_id);
     let ask = Ask { tenant, caller, name, found, query, headers, trace, request_id, network: &begun.visit.network };
-    let reply = worker.parts.api.ask(&worker.proxy, ask, sent).await;
+    // Who is no more let in gets no answer, and the service need not make it.
+    let reply = bond.during(pin!(worker.parts.api.ask(&worker.proxy, ask, sent))).await.map_err(Refusal::unauthorized)?;
     let mut reply = reply.map_err(|error| cut.explain(error))?;
     reply.cache = reply.cache.filter(|_| sees_inside);
     if let Some(seen) = bond.seen() {
         worker.glances.used(seen).await;
     }
-    let mut answer = answer::passed(reply, is_head, &bond);
-    answer::allowance(&mut answer, quota);
-    Ok(answer)
+    Ok(answer::passed(reply, kind, &bond))
+}
+
+/// The caller's `traceparent`, if it is one, and `tracestate`, of which several lines are one list (W3C Trace Context, 3.3.1).
+fn trace(headers: &HeaderMap) -> (Option<&str>, Option<String>) {
+    let mut connection = headers.get_all(CONNECTION).flat_map(|value| forwarding::of_one_hop(value.as_bytes()));
+    let mut parents = headers.get_all("traceparent");
+    let (Some(parent), None) = (parents.next(), parents.next()) else { return (None, None) };
+    // Whoever keeps either to this connection keeps both: the one says nothing without the other.
+    if connection.any(|name| name.eq_ignore_ascii_case("traceparent") || name.eq_ignore_ascii_case("tracestate")) {
+        return (None, None);
+    }
+    let states: Option<Vec<&str>> = headers.get_all("tracestate").map(|value| value.to_str().ok()).collect();
+    (parent.to_str().ok(), states.filter(|states| !states.is_empty()).map(|states| states.join(",")))
 }
 
 /// Takes the call, or says when to come back.

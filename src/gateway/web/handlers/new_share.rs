@@ -8,7 +8,7 @@ use url::form_urlencoded;
 use crate::contract::ids::{TaskId, VulId};
 use crate::contract::reports::ReportLanguage;
 use crate::gateway::services::error::Error;
-use crate::gateway::services::shares::{Chosen, NewShare, Offer, Outcome, Terms, WantedCode};
+use crate::gateway::services::shares::{Chosen, NewShare, Offer, Outcome, Typed, WantedCode};
 use crate::gateway::services::{Actor, Services};
 use crate::gateway::web::error::WebError;
 use crate::gateway::web::extract::{Form, Path, SignedIn};
@@ -16,7 +16,7 @@ use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
 use crate::gateway::web::views::new_share::{Choices, NewPage, Refusal};
 use crate::gateway::web::views::share_made::{AlreadyMade, Created};
-use crate::gateway::web::views::share_preview;
+use crate::gateway::web::views::share_preview::{self, Preview};
 use crate::platform::hostile::Hostile;
 
 /// A form or the query of an address, as far as it is filled in.
@@ -28,6 +28,8 @@ struct Filled {
     own_code: String,
     once: String,
     hides: bool,
+    /// Where what was typed is kept, in the address of a preview.
+    typed: String,
     /// It comes from a list in which findings can be chosen.
     chooses: bool,
 }
@@ -53,6 +55,7 @@ impl Filled {
             own_code: String::new(),
             once: String::new(),
             hides: false,
+            typed: String::new(),
             chooses: false,
         };
         for (name, value) in fields {
@@ -73,6 +76,7 @@ impl Filled {
                 "note" => filled.choices.note = value,
                 "language" => filled.choices.language = ReportLanguage::read(Some(&value)),
                 "once" => filled.once = value,
+                "typed" => filled.typed = value,
                 "chosen" => filled.chooses = true,
                 _ => {}
             }
@@ -95,14 +99,14 @@ impl Filled {
         }
     }
 
-    fn preview(&self) -> Chosen {
+    /// What is looked at.
+    fn looked_at(&self) -> Chosen {
         let findings = if self.choices.what == "report" { Vec::new() } else { self.findings.clone() };
         Chosen { task: self.task.clone(), findings, hides_evidence: self.hides }
     }
 
-    async fn terms(&self, services: &Services, actor: &Actor) -> Result<Terms, Error> {
-        let Choices { last_day, views, .. } = &self.choices;
-        services.shares.terms(actor, last_day, views, self.note()).await
+    fn typed(&self) -> Typed {
+        Typed { last_day: self.choices.last_day.clone(), views: self.choices.views.clone(), note: self.note() }
     }
 
     fn note(&self) -> Hostile {
@@ -170,30 +174,46 @@ async fn again(
     page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &NewPage::new(page, &offer, filled.choices, refusal))
 }
 
-/// What recipients would see, from an address: nothing that is typed into the form stands in one.
+/// The preview that an address stands for: it names what was typed into the form, and holds nothing of it.
+async fn preview_at(request: &HttpRequest, services: &Services, actor: &Actor) -> Result<Preview, WebError> {
+    let filled = Filled::of_query(request)?;
+    let typed = if filled.typed.is_empty() {
+        Typed { last_day: String::new(), views: String::new(), note: Hostile::new("") }
+    } else {
+        services.shares.kept_typed(actor, &filled.typed).await?
+    };
+    let chosen = filled.looked_at();
+    let terms = services.shares.terms(actor, &chosen, &typed).await?;
+    Ok(Preview { chosen, terms, typed: filled.typed })
+}
+
+async fn previewed(page: &Page, services: &Services, actor: &Actor, preview: &Preview) -> Result<HttpResponse, WebError> {
+    let share = services.shares.preview(actor, &preview.chosen, &preview.terms).await?;
+    page.show(&share_preview::view(page, preview, &share))
+}
+
+/// What recipients would see, from an address.
 pub(in crate::gateway) async fn preview(
     page: Page,
     SignedIn(actor): SignedIn,
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    previewed(&page, &services, &actor, &Filled::of_query(&request)?).await
+    previewed(&page, &services, &actor, &preview_at(&request, &services, &actor).await?).await
 }
 
-/// The same with all that the form holds now.
+/// The same with all that the form holds now; the pages it leads to know that, too.
 pub(in crate::gateway) async fn preview_form(
     page: Page,
     SignedIn(actor): SignedIn,
     services: Data<Services>,
     Form(fields): Form<Vec<(String, String)>>,
 ) -> Result<HttpResponse, WebError> {
-    previewed(&page, &services, &actor, &Filled::read(fields)?).await
-}
-
-async fn previewed(page: &Page, services: &Services, actor: &Actor, filled: &Filled) -> Result<HttpResponse, WebError> {
-    let (chosen, terms) = (filled.preview(), filled.terms(services, actor).await?);
-    let share = services.shares.preview(actor, &chosen).await?;
-    page.show(&share_preview::view(page, (&chosen, &terms), &share))
+    let filled = Filled::read(fields)?;
+    let (chosen, typed) = (filled.looked_at(), filled.typed());
+    let terms = services.shares.terms(&actor, &chosen, &typed).await?;
+    let typed = services.shares.keep_typed(&actor, &typed).await?;
+    previewed(&page, &services, &actor, &Preview { chosen, terms, typed }).await
 }
 
 pub(in crate::gateway) async fn preview_finding(
@@ -203,10 +223,9 @@ pub(in crate::gateway) async fn preview_finding(
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let filled = Filled::of_query(&request)?;
-    let (chosen, terms) = (filled.preview(), filled.terms(&services, &actor).await?);
-    let (finding, chains) = services.shares.preview_finding(&actor, &chosen, &vul).await?;
-    page.show(&share_preview::finding(&page, (&chosen, &terms), (&finding, &chains)))
+    let preview = preview_at(&request, &services, &actor).await?;
+    let (finding, chains) = services.shares.preview_finding(&actor, (&preview.chosen, &preview.terms), &vul).await?;
+    page.show(&share_preview::finding(&page, &preview, (&finding, &chains)))
 }
 
 pub(in crate::gateway) async fn preview_chain(
@@ -216,8 +235,7 @@ pub(in crate::gateway) async fn preview_chain(
     request: HttpRequest,
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
-    let filled = Filled::of_query(&request)?;
-    let (chosen, terms) = (filled.preview(), filled.terms(&services, &actor).await?);
-    let shown = services.shares.preview_chain(&actor, &chosen, &chain).await?;
-    page.show(&share_preview::chain(&page, (&chosen, &terms), &shown))
+    let preview = preview_at(&request, &services, &actor).await?;
+    let shown = services.shares.preview_chain(&actor, (&preview.chosen, &preview.terms), &chain).await?;
+    page.show(&share_preview::chain(&page, &preview, &shown))
 }

@@ -13,6 +13,7 @@ use crate::gateway::web::extract::{Admin, Form};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
 use crate::gateway::web::views::policies::{Entered, Policy};
+use crate::platform::digits::whole;
 
 pub(in crate::gateway) async fn show(
     page: Page,
@@ -31,7 +32,7 @@ pub(in crate::gateway) async fn save(
     Form(form): Form<HashMap<String, String>>,
 ) -> Result<HttpResponse, WebError> {
     let policies = &services.administration.policies;
-    let looked_at = form.get("version").and_then(|version| version.parse().ok());
+    let looked_at = form.get("version").and_then(|version| whole(version));
     let looked_at = looked_at.ok_or_else(|| WebError::bad_request("The form does not say which version it was made from."))?;
     let (status, problems) = match policies.save(&actor, (looked_at, &form)).await? {
         Answer::Saved => return Ok(page.go_with_news(urls::POLICY, Flash::PolicySaved)),

@@ -15,6 +15,7 @@ use crate::gateway::web::error::{WebError, see_other};
 use crate::gateway::web::extract::{Form, Nothing, Path, SignedIn};
 use crate::gateway::web::page::{Flash, Page};
 use crate::gateway::web::urls;
+use crate::gateway::web::views::new_share::Refusal;
 use crate::gateway::web::views::one_share::SharePage;
 use crate::gateway::web::views::share_made::{AlreadyMade, Created};
 use crate::gateway::web::views::shares::{AskEnd, ElsewherePage, List, SheetPage, extent};
@@ -50,7 +51,7 @@ pub(in crate::gateway) async fn show(
     services: Data<Services>,
 ) -> Result<HttpResponse, WebError> {
     let share = services.shares.one(&actor, &marked(&mark)?).await?;
-    page.show(&SharePage::new(&page, &share, String::new()))
+    page.show(&SharePage::new(&page, &share, Refusal::default(), false))
 }
 
 /// The page once more with what is to be changed, where that is what went wrong.
@@ -61,7 +62,7 @@ async fn again(page: &Page, services: &Services, (actor, mark): (&Actor, &Mark),
         other => return Err(other.into()),
     };
     let share = services.shares.one(actor, mark).await?;
-    page.show_as(status, &SharePage::new(page, &share, words))
+    page.show_as(status, &SharePage::new(page, &share, Refusal::because(&words), false))
 }
 
 #[derive(Deserialize)]
@@ -86,9 +87,11 @@ pub(in crate::gateway) async fn extend(
 #[derive(Deserialize)]
 pub(in crate::gateway) struct CodeForm {
     /// `made` or `own`.
+    #[serde(default)]
     code: String,
     #[serde(default)]
     own_code: String,
+    #[serde(default)]
     once: String,
 }
 
@@ -101,10 +104,20 @@ pub(in crate::gateway) async fn new_code(
     Form(form): Form<CodeForm>,
 ) -> Result<HttpResponse, WebError> {
     let mark = marked(&mark)?;
-    let wanted = if form.code == "own" { WantedCode::Chosen(form.own_code) } else { WantedCode::Made };
+    let has_own = form.code == "own";
+    let wanted = match form.code.as_str() {
+        "own" => WantedCode::Chosen(form.own_code),
+        "made" => WantedCode::Made,
+        _ => WantedCode::None,
+    };
     match services.shares.new_code(&actor, &mark, &wanted, &form.once).await {
-        Ok(Outcome::New(link)) => page.show(&Created::with_new_code(&page, &link)),
-        Ok(Outcome::AlreadyMade) => page.show(&AlreadyMade::of_code(&page, urls::share(&mark))),
+        Ok(Ok(Outcome::New(link))) => page.show(&Created::with_new_code(&page, &link)),
+        Ok(Err(problems)) => {
+            let share = services.shares.one(&actor, &mark).await?;
+            let again = SharePage::new(&page, &share, Refusal::of(problems), has_own);
+            page.show_as(StatusCode::UNPROCESSABLE_ENTITY, &again)
+        }
+        Ok(Ok(Outcome::AlreadyMade)) => page.show(&AlreadyMade::of_code(&page, urls::share(&mark))),
         Err(error) => again(&page, &services, (&actor, &mark), error).await,
     }
 }

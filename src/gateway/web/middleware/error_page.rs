@@ -144,9 +144,10 @@ fn form_page(request: &HttpRequest, origin: &str) -> Option<String> {
 }
 
 /// The answer to a form has the form's address. Who loads it again, or comes back by a bookmark, is led to the page that the form
-/// belongs to: the nearest at or above that address. Where only the first page is, nothing is known of what was meant.
+/// belongs to: the nearest at or above that address. Where only the first page is, nothing is known of what was meant. `HEAD` is
+/// asked by programs, which are told what the address answers to.
 fn page_of_form(request: &HttpRequest, failure: &WebError) -> Option<ReturnTo> {
-    if failure.status != StatusCode::METHOD_NOT_ALLOWED || !is_readable(request) {
+    if failure.status != StatusCode::METHOD_NOT_ALLOWED || request.method() != Method::GET {
         return None;
     }
     let path = request.path();

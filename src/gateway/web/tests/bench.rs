@@ -64,6 +64,8 @@ pub(super) struct Fake {
     pub(super) pdf: Pdf,
     /// Begins the report and never ends it.
     pub(super) report_stays: bool,
+    /// Findings and chains have credentials in titles and wherever else no sentence is, too.
+    pub(super) careless: bool,
     next: u32,
 }
 
@@ -123,12 +125,48 @@ pub(super) struct FakeShare {
 
 pub(super) type State = Arc<Mutex<Fake>>;
 
+impl Fake {
+    /// What the service tells, as careless as it is.
+    fn told(&self, mut body: Value) -> Value {
+        if self.careless {
+            spill(&mut body);
+        }
+        body
+    }
+}
+
+fn spill(value: &mut Value) {
+    const FIELDS: [&str; 9] = ["projectName", "title", "category", "location", "path", "className", "method", "apiPath", "cweId"];
+    match value {
+        Value::Array(all) => all.iter_mut().for_each(spill),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match field {
+                    Value::String(text) if FIELDS.contains(&name.as_str()) => {
+                        text.insert_str(0, "Cookie: sid=TOPSECRET99\n");
+                    }
+                    field => spill(field),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 fn row() -> Value {
     json!({
         "vulId": "v1", "taskId": "t1", "severity": "CRITICAL", "title": format!("Title {XSS}"), "category": XSS, "cweId": XSS,
         "cveIds": [XSS], "description": format!("line one\n{XSS}\nSent with Cookie: sid=TOPSECRET99"), "confidence": XSS,
         "component": {"name": XSS, "version": XSS, "purl": XSS, "path": XSS}, "fixedVersion": XSS,
     })
+}
+
+fn fix() -> String {
+    json!({
+        "principle": XSS, "fixExplanation": format!("{XSS}\nNot with Authorization: Bearer TOPSECRET99"),
+        "code_example": {"before": format!("BEFORE-OF-IT {XSS}"), "after": format!("AFTER-OF-IT {XSS}")},
+    })
+    .to_string()
 }
 
 fn detail() -> Value {
@@ -138,7 +176,7 @@ fn detail() -> Value {
         "pocScript": format!("curl -H 'Cookie: sid=TOPSECRET99' https://a\n{XSS}"), "pocScriptOutput": XSS,
         "evidence": [{"kind": XSS, "path": XSS, "detail": format!("Authorization: Bearer TOPSECRET99\n{XSS}")}],
         "references": [{"type": XSS, "title": XSS, "url": "javascript:alert(4)"}, {"type": "A", "url": format!("https://evil.example/{XSS}")}],
-        "fixSuggestion": json!({"principle": XSS, "fixExplanation": format!("{XSS}\nNot with Authorization: Bearer TOPSECRET99")}).to_string(),
+        "fixSuggestion": fix(),
         "source": {"file": XSS, "method": XSS, "message": format!("{XSS} SOURCE-OF-IT")}, "codeSnippet": [XSS],
     });
     for (name, value) in more.as_object().unwrap() {
@@ -153,7 +191,7 @@ fn chain(id: &str, vul: &str) -> Value {
             "className": XSS, "method": XSS, "path": XSS, "file": XSS, "line": 7, "pocScript": format!("Cookie: sid=TOPSECRET99\n{XSS}")})
     };
     json!({"vulId": id, "taskId": "t1", "title": format!("Chain {XSS}"), "category": XSS, "severity": "HIGH", "description": XSS,
-        "impact": XSS, "precondition": XSS, "fixSuggestion": XSS, "vulIds": [vul, "not-shared"],
+        "impact": XSS, "precondition": XSS, "fixSuggestion": fix(), "vulIds": [vul, "not-shared"],
         "steps": [step("entry", Value::Null), step(XSS, Value::Null), step("sink", json!(vul))]})
 }
 
@@ -202,15 +240,15 @@ async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> 
     }
     match (request.method().as_str(), path.as_str()) {
         ("POST", "/v1/tasks/delete") => HttpResponse::Ok().finish(),
-        ("POST", "/v1/tasks/t1/results/search") => HttpResponse::Ok().json(json!({"data": [row()], "total": 1})),
+        ("POST", "/v1/tasks/t1/results/search") => HttpResponse::Ok().json(fake.told(json!({"data": [row()], "total": 1}))),
         ("POST", "/v1/tasks/t1/exploit-chains/search") => {
             let chains = [chain("c1", "v1"), chain("c2", "not-shared")];
-            HttpResponse::Ok().json(json!({"data": chains, "total": 2}))
+            HttpResponse::Ok().json(fake.told(json!({"data": chains, "total": 2})))
         }
         ("POST", "/v1/tasks/search") => HttpResponse::Ok().json(json!({"data": [], "total": 0})),
         ("GET", "/v1/tasks/t1") => HttpResponse::Ok().json(json!({"taskId": "t1", "projectName": XSS, "taskStatus": "SUCCESS",
             "resultsStat": {"total": 1, "criticalCount": 1, "highCount": 0, "mediumCount": 0, "lowCount": 0}})),
-        ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(detail()),
+        ("GET", "/v1/tasks/t1/results/v1") => HttpResponse::Ok().json(fake.told(detail())),
         ("GET", "/v2/tasks/t1/report") if request.query_string().contains("pdf") => fake.pdf.clone().answer(),
         ("GET", "/v2/tasks/t1/report") if fake.report_stays => {
             let begun = stream::once(async { Ok::<_, actix_web::Error>(Bytes::from_static(b"<html><body>begun")) });
@@ -285,11 +323,11 @@ fn public(fake: &Fake, method: &Method, rest: &str, sent: &Value) -> HttpRespons
     }
     match below {
         "" => HttpResponse::Ok()
-            .json(json!({"shareId": id, "shareType": share.kind, "projectName": XSS, "lang": "JAVA", "taskId": "t1",
-            "expiredAt": "2026-12-05T23:59:59Z", "resultsStat": {}, "vuls": [row()], "exploitChains": [chain("c1", "v1"), chain("c2", "not-shared")]})),
-        "vuls/v1" => HttpResponse::Ok().json(detail()),
-        "exploit-chains/c1" if method == Method::POST => HttpResponse::Ok().json(chain("c1", "v1")),
-        "exploit-chains/c2" if method == Method::POST => HttpResponse::Ok().json(chain("c2", "not-shared")),
+            .json(fake.told(json!({"shareId": id, "shareType": share.kind, "projectName": XSS, "lang": "JAVA", "taskId": "t1",
+            "expiredAt": "2026-12-05T23:59:59Z", "resultsStat": {}, "vuls": [row()], "exploitChains": [chain("c1", "v1"), chain("c2", "not-shared")]}))),
+        "vuls/v1" => HttpResponse::Ok().json(fake.told(detail())),
+        "exploit-chains/c1" if method == Method::POST => HttpResponse::Ok().json(fake.told(chain("c1", "v1"))),
+        "exploit-chains/c2" if method == Method::POST => HttpResponse::Ok().json(fake.told(chain("c2", "not-shared"))),
         _ => refused(404),
     }
 }
@@ -522,6 +560,10 @@ impl Browser {
 
     pub(super) async fn get(&mut self, portal: &Site, path: &str) -> Answer {
         self.send(portal, Method::GET, path, None).await
+    }
+
+    pub(super) async fn head(&mut self, portal: &Site, path: &str) -> Answer {
+        self.send(portal, Method::HEAD, path, None).await
     }
 
     pub(super) async fn post(&mut self, portal: &Site, path: &str, form: &[(&str, &str)]) -> Answer {

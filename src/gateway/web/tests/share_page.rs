@@ -646,17 +646,42 @@ async fn what_its_owner_hides_is_nowhere_and_the_page_says_who_shared_it_and_for
     }
     assert!(!view.body.contains("/view/report"), "{}", view.body);
     assert_eq!(browser.get(&portal, "/s/real/view/report?type=html").await.status, 404);
-    let of_a_finding = ["curl -H", "Proof of concept", "Code 1", "SOURCE-OF-IT", "Source: where", "Way of the data"];
-    let of_a_chain = ["Cookie", "Proof of concept", "[left out]", ":7", "Shown.java", "com.example.Shown"];
+    let of_a_finding = ["curl -H", "Code 1", "SOURCE-OF-IT", "Source: where", "Way of the data"];
+    let of_a_chain = ["Cookie", "Shown.java", "com.example.Shown", ":7", "What the proof"];
     for (path, hidden) in [("findings/v1", of_a_finding), ("chains/c1", of_a_chain)] {
         let page = browser.get(&portal, &format!("/s/real/view/{path}")).await;
         page.is_clean();
         assert_eq!(page.status, 200);
-        for hidden in hidden {
+        for hidden in hidden.into_iter().chain(["Proof of concept", "BEFORE-OF-IT", "AFTER-OF-IT"]) {
             assert!(!page.body.contains(hidden), "{hidden} on {path}: {}", page.body);
         }
+        assert!(page.body.contains("Principle"), "the fix in words stays: {}", page.body);
     }
     assert_eq!(bench.asked("/v2/tasks/t1/report"), 0);
+}
+
+#[actix_web::test]
+async fn titles_and_places_hold_no_credentials_for_recipients_nor_in_the_preview() {
+    let bench = Bench::new();
+    bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+    bench.fake.lock().unwrap().careless = true;
+    let portal = bench.portal().await;
+    let mut browser = Browser::new("acme.example");
+    browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+    let (mut alice, _) = alice(&portal).await;
+    for path in ["", "/findings/v1", "/chains/c1"] {
+        let shown = browser.get(&portal, &format!("/s/real/view{path}")).await;
+        let preview = alice.get(&portal, &format!("/shares/preview{path}?task=t1")).await;
+        for page in [shown, preview] {
+            // No credential is on a clean page.
+            page.is_clean();
+            assert_eq!(page.status, 200, "{path}");
+            assert!(page.body.contains("Cookie: [left out]"), "{path}: {}", page.body);
+        }
+    }
+    let shown = browser.get(&portal, "/s/real/view/findings/v1").await;
+    assert!(shown.body.contains("<title>Cookie: [left out]") && shown.body.contains("<h1>Cookie: [left out]"), "{}", shown.body);
+    assert!(shown.body.contains("BEFORE-OF-IT"), "nothing is hidden here: {}", shown.body);
 }
 
 #[actix_web::test]

@@ -168,3 +168,19 @@ async fn the_address_of_a_form_leads_to_the_page_it_belongs_to() {
     }
     assert_eq!(alice.get(&portal, "/auth/logout").await.status, 405, "nothing tells what was meant");
 }
+
+#[actix_web::test]
+async fn what_answers_to_get_alone_tells_a_head_so_and_leads_it_nowhere() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    bench.share("share-1", "REPORT", Some("ABCDEFGH")).await;
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "admin").await;
+    let mut guest = Browser::new("acme.example");
+    assert_eq!(guest.post(&portal, "/s/share-1", &[("code", "abcd-efgh")]).await.status, 303);
+    for (browser, path) in [(&mut guest, "/s/share-1/view/report"), (&mut alice, "/admin/audit.csv")] {
+        let told = browser.head(&portal, path).await;
+        let led = told.header("location");
+        assert_eq!((told.status.as_u16(), led.as_str(), told.header("allow").as_str()), (405, "", "GET"), "{path}");
+    }
+    assert_eq!(guest.head(&portal, "/s/share-1/view").await.status, 200, "a page is read either way");
+}

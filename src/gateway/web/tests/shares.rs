@@ -196,7 +196,7 @@ async fn a_company_that_wants_codes_and_few_views_gets_no_other_shares() {
         page.body.contains("value=\"2026-12-01\"") && page.body.contains("hides evidence"),
         "the usual end is within the bound"
     );
-    for more in [[("code", "none")], [("views", "3")], [("last_day", "2026-12-02")]] {
+    for more in [[("code", "none")], [("views", "3")], [("last_day", "2026-12-02")], [("last_day", "+2026-12-01")]] {
         let form = form(&portal, &mut alice, "", &more).await;
         assert_eq!(post(&portal, &mut alice, "/shares", &form).await.status, 422, "{more:?}");
     }
@@ -596,4 +596,127 @@ async fn a_new_code_tells_the_views_that_are_left_and_shows_an_own_one_as_it_was
     // What does not look like what it is is shown as it counts.
     let form = [("csrf", csrf.as_str()), ("code", "own"), ("own_code", "ｂｌｕｅ－ｗｈａｌｅ－７"), ("once", "fedcba9876543210")];
     assert!(alice.post(&portal, &renew, &form).await.body.contains(">BLUE-WHAL-E7<"));
+}
+
+/// The text of an element of the page by its id.
+fn shown(answer: &Answer, id: &str) -> String {
+    let from = answer.body.split(&format!("id=\"{id}\"")).nth(1).unwrap();
+    from.split_once('>').unwrap().1.split("</").next().unwrap().to_owned()
+}
+
+/// The first address on the page that begins so.
+fn href(answer: &Answer, begins: &str) -> String {
+    let from = answer.body.split(&format!("href=\"{begins}")).nth(1).unwrap_or_else(|| panic!("{begins} in {}", answer.body));
+    format!("{begins}{}", from.split('"').next().unwrap().replace("&#38;", "&"))
+}
+
+#[actix_web::test]
+async fn an_own_code_that_is_taken_opens_alone_and_in_every_message_of_the_page_and_others_say_what_to_leave_out() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    for (number, own) in (1..).zip(["key=4711abcd", "Pass:word:2024", "blue whale 7", "code: open sesame"]) {
+        let made = share(&portal, &mut alice, &[("code", "own"), ("own_code", own)]).await;
+        assert_eq!(shown(&made, "share-code"), own);
+        for text in ["share-code", "code-message", "share-both"].map(|id| shown(&made, id)) {
+            for text in [text.replace('\n', " "), text] {
+                let mut guest = Browser::new("acme.example");
+                let opened = guest.post(&portal, &format!("/s/made-share-{number}"), &[("code", &text)]).await;
+                assert_eq!(opened.status, 303, "{text:?} of {own}");
+            }
+        }
+    }
+    let renew = format!("/shares/{}/code", mark("made-share-1").as_str());
+    for own in ["http://secret99", "abc://defgh12", "AbCdEfG1 - https://x.y/z"] {
+        let new = form(&portal, &mut alice, "", &[("code", "own"), ("own_code", own)]).await;
+        let renewed = [("csrf", csrf.as_str()), ("code", "own"), ("own_code", own), ("once", "0123456789abcdef")];
+        for told in [post(&portal, &mut alice, "/shares", &new).await, alice.post(&portal, &renew, &renewed).await] {
+            assert_eq!(told.status, 422, "{own}");
+            assert!(told.body.contains("Leave out “://”") && !told.body.contains(own), "{}", told.body);
+        }
+    }
+    assert_eq!(bench.fake.lock().unwrap().shares.len(), 4);
+}
+
+#[actix_web::test]
+async fn where_views_are_counted_the_form_says_that_this_is_why_a_code_is_needed() {
+    let bench = Bench::with(|settings| settings.shares.most_views = 2);
+    let portal = bench.portal().await;
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    let new = alice.get(&portal, "/shares/new?task=t1").await;
+    let form = form(&portal, &mut alice, "", &[("code", "none")]).await;
+    let told = post(&portal, &mut alice, "/shares", &form).await;
+    assert_eq!(told.status, 422);
+    for page in [new, told] {
+        assert!(!page.body.contains("value=\"none\"") && !page.body.contains("allows no shares"), "{}", page.body);
+        assert!(page.body.contains("Views are counted by their code") && !page.body.contains("href=\"#views\""), "{}", page.body);
+    }
+}
+
+#[actix_web::test]
+async fn every_page_of_a_preview_knows_what_was_typed_and_its_addresses_do_not() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    let typed = [("note", "Read this first"), ("views", "3"), ("last_day", "2026-12-02")];
+    let form = form(&portal, &mut alice, "&vul=v1", &typed).await;
+    let first = post(&portal, &mut alice, "/shares/preview", &form).await;
+    let finding = alice.get(&portal, &href(&first, "/shares/preview/findings/v1")).await;
+    let chain = alice.get(&portal, &href(&finding, "/shares/preview/chains/c1")).await;
+    let back = href(&chain, "/shares/preview?");
+    assert!(!back.contains("Read") && !back.contains("views") && !back.contains("2026-12"), "{back}");
+    for page in [first, alice.get(&portal, &back).await] {
+        page.is_clean();
+        for words in ["Read this first", "2 views after this one", "2 Dec 2026", "Open for you"] {
+            assert!(page.body.contains(words), "{words} in {}", page.body);
+        }
+    }
+    let (mut bob, _) = signed_in(&portal, "acme.example", "bob", "member").await;
+    let told = bob.get(&portal, &back).await;
+    assert!(told.status == 400 && !told.body.contains("Read this first"), "what somebody typed is theirs: {}", told.body);
+    bench.clock.advance(Duration::from_mins(20));
+    assert_eq!(alice.get(&portal, &back).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_preview_hides_what_the_policy_hides_whatever_its_address_says() {
+    let bench = Bench::with(|settings| {
+        settings.shares.evidence = false;
+        settings.shares.most_views = 4;
+    });
+    let portal = bench.portal().await;
+    let (mut alice, _) = signed_in(&portal, "acme.example", "alice", "member").await;
+    for path in ["/shares/preview/findings/v1?task=t1", "/shares/preview/chains/c1?task=t1"] {
+        let page = alice.get(&portal, path).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(!page.body.contains("curl") && page.body.contains("left out by whoever shared this"), "{path}: {}", page.body);
+    }
+    let all = alice.get(&portal, "/shares/preview?task=t1").await;
+    assert!(all.body.contains("left proofs and code out") && !all.body.contains("/tasks/t1/report"), "{}", all.body);
+    assert!(all.body.contains("3 views after this one"), "{}", all.body);
+}
+
+#[actix_web::test]
+async fn everything_that_is_wrong_with_the_form_of_a_new_code_is_told_at_once() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    let renew = format!("/shares/{}/code", mark("made-share-1").as_str());
+    let form = [("csrf", csrf.as_str()), ("code", "own"), ("own_code", "zz://zz"), ("once", "short")];
+    let told = alice.post(&portal, &renew, &form).await;
+    told.is_clean();
+    assert_eq!(told.status, 422);
+    for words in
+        ["at least 8 letters", "too easy to guess", "Leave out “://”", "Load its page again", "never put back into a page"]
+    {
+        assert!(told.body.contains(words), "{words} in {}", told.body);
+    }
+    assert_eq!(told.body.matches("<a href=\"#own\">").count(), 1, "{}", told.body);
+    assert_eq!(told.body.matches("aria-invalid=\"true\"").count(), 1, "{}", told.body);
+    assert!(told.body.contains("value=\"own\" checked") && !told.body.contains("zz://zz"), "{}", told.body);
+    let neither = alice.post(&portal, &renew, &[("csrf", csrf.as_str()), ("once", "0123456789abcdef")]).await;
+    assert!(neither.status == 422 && neither.body.contains("Let a code be made"), "{} {}", neither.status, neither.body);
+    let (mut bob, csrf) = signed_in(&portal, "acme.example", "bob", "member").await;
+    assert_eq!(bob.post(&portal, &renew, &[("csrf", csrf.as_str())]).await.status, 404, "it is not his");
 }

@@ -58,36 +58,37 @@ impl Refusal {
         Self { general: String::new(), problems }
     }
 
-    const fn is_none(&self) -> bool {
+    pub(super) const fn is_none(&self) -> bool {
         self.general.is_empty() && self.problems.is_empty()
     }
 }
 
 /// The same on the page: all of it above the form, and each beside its field.
-struct Told {
-    general: String,
-    all: Vec<ToldProblem>,
+pub(super) struct Told {
+    pub(super) general: String,
+    pub(super) all: Vec<ToldProblem>,
     what: String,
-    code: String,
-    own: String,
+    pub(super) code: String,
+    pub(super) own: String,
     day: String,
     views: String,
     note: String,
 }
 
-struct ToldProblem {
-    href: &'static str,
-    label: &'static str,
-    words: String,
+pub(super) struct ToldProblem {
+    pub(super) href: &'static str,
+    pub(super) label: &'static str,
+    pub(super) words: String,
 }
 
 /// A code is a secret, and no secret is put back into a page: not even into the one it was typed on.
 const NOT_PUT_BACK: &str = "Type your own code once more: a code is never put back into a page.";
 
 impl Told {
-    fn new(refusal: Refusal, choices: &Choices) -> Self {
+    /// `has_own`: the form held a code of its sender's own.
+    pub(super) fn new(refusal: Refusal, has_own: bool) -> Self {
         let mut problems = refusal.problems;
-        if !problems.is_empty() && choices.code == "own" {
+        if !problems.is_empty() && has_own {
             match problems.iter_mut().find(|problem| problem.field == Field::OwnCode) {
                 Some(problem) => problem.words = format!("{} {NOT_PUT_BACK}", problem.words),
                 None => problems.push(Problem { field: Field::OwnCode, words: NOT_PUT_BACK.to_owned() }),
@@ -108,7 +109,7 @@ impl Told {
         }
     }
 
-    fn is_none(&self) -> bool {
+    pub(super) fn is_none(&self) -> bool {
         self.general.is_empty() && self.all.is_empty()
     }
 }
@@ -122,6 +123,7 @@ impl ToldProblem {
             Field::LastDay => ("#last-day", "Last day"),
             Field::Views => ("#views", "Views"),
             Field::Note => ("#note", "Note"),
+            Field::Form => ("#code-made", "The form"),
         };
         Self { href, label, words: problem.words }
     }
@@ -160,7 +162,8 @@ pub(in crate::gateway) struct NewPage {
 struct Allows {
     /// Any number of views.
     any_views: bool,
-    without_code: bool,
+    /// Why a code is needed; empty where none is.
+    why_code: &'static str,
     evidence: bool,
 }
 
@@ -187,7 +190,7 @@ impl NewPage {
         Self {
             is_administrator: chrome.user.as_ref().is_some_and(|user| user.is_administrator),
             chrome,
-            told: Told::new(refusal, &choices),
+            told: Told::new(refusal, choices.code == "own"),
             is_chinese: choices.language == ReportLanguage::Chinese,
             choices,
             task: urls::written(task.id.as_str()),
@@ -207,7 +210,7 @@ impl NewPage {
             most_views: offer.most_views,
             allows: Allows {
                 any_views: policy.most_views.is_none(),
-                without_code: policy.without_code && policy.most_views.is_none(),
+                why_code: policy.why_code().unwrap_or_default(),
                 evidence: policy.evidence,
             },
             longest_note: offer.longest_note,

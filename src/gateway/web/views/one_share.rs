@@ -3,6 +3,7 @@
 use askama::Template;
 
 use super::layout::Chrome;
+use super::new_share::{Refusal, Told};
 use super::shares::{badge, minutes, project, views, what};
 use super::words::{Badge, When, count};
 use crate::contract::reports::ReportLanguage;
@@ -19,7 +20,7 @@ use crate::gateway::web::urls;
 #[template(path = "shares/show.html")]
 pub(in crate::gateway) struct SharePage {
     chrome: Chrome,
-    problem: String,
+    told: Told,
     short_id: String,
     project: String,
     task: String,
@@ -78,6 +79,8 @@ struct Changes {
     once: String,
     shortest: usize,
     has_code: bool,
+    /// The form comes back, and a code of one's own was chosen in it.
+    has_own: bool,
 }
 
 struct End {
@@ -90,15 +93,16 @@ const BY_BOTH: &str = "The scanning service, and this portal at the door";
 const BY_PORTAL: &str = "This portal, at the door";
 
 impl SharePage {
-    pub(in crate::gateway) fn new(page: &Page, share: &OneShare, problem: String) -> Self {
+    /// With `refusal`, what came back; `has_own`: with a code of its sender's own.
+    pub(in crate::gateway) fn new(page: &Page, share: &OneShare, refusal: Refusal, has_own: bool) -> Self {
         let (seen, entry) = (&share.seen, &share.seen.entry);
         let title = format!("Share {}", seen.mark.short());
         let is_over = matches!(seen.standing, Standing::Is(State::Ended | State::Expired));
         let can_change = seen.is_own && !is_over && seen.standing != Standing::Is(State::UsedUp);
         let at_service = share.at_service == AtService::Known;
         Self {
-            chrome: page.chrome(if problem.is_empty() { title } else { format!("Error: {title}") }, "shares"),
-            problem,
+            chrome: page.chrome(if refusal.is_none() { title } else { format!("Error: {title}") }, "shares"),
+            told: Told::new(refusal, has_own),
             short_id: seen.mark.short().to_owned(),
             project: project(&entry.project, 200),
             task: urls::task(&entry.task),
@@ -118,7 +122,7 @@ impl SharePage {
             note: if is_over { String::new() } else { entry.note.code() },
             rules: if is_over { Vec::new() } else { rules(seen, &share.policy) },
             accesses: share.accesses.iter().map(AccessView::of).collect(),
-            changes: can_change.then(|| Changes::of(share)),
+            changes: can_change.then(|| Changes::of(share, has_own)),
             end: (!is_over || at_service).then(|| End { action: urls::share_end(&seen.mark), again: is_over }),
         }
     }
@@ -261,7 +265,7 @@ impl AccessView {
 }
 
 impl Changes {
-    fn of(share: &OneShare) -> Self {
+    fn of(share: &OneShare, has_own: bool) -> Self {
         let (mark, days) = (&share.seen.mark, &share.days);
         Self {
             extend: urls::share_extend(mark),
@@ -278,6 +282,7 @@ impl Changes {
             once: share.once.clone(),
             shortest: SHORTEST,
             has_code: share.seen.entry.needs_code,
+            has_own,
         }
     }
 }

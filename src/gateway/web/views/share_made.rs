@@ -6,7 +6,7 @@ use super::layout::Chrome;
 use super::qr::Qr;
 use super::words::{When, count};
 use crate::contract::ids::{TaskId, VulId};
-use crate::gateway::domain::extraction_code::Code;
+use crate::gateway::domain::extraction_code::{Code, code_message, one_word, whole_message};
 use crate::gateway::services::shares::NewLink;
 use crate::gateway::web::page::Page;
 use crate::gateway::web::urls;
@@ -45,9 +45,8 @@ impl Created {
         let address = format!("{}{}", page.site.public_url, urls::entrance(&link.id, link.code.is_some()));
         let grouped = link.code.as_ref().map(Code::grouped);
         let typed = link.typed.as_ref().map(|typed| typed.expose().to_owned());
-        // In a message it is one word: who pastes the whole message is let in by it.
-        let sent = typed.as_ref().map(|typed| typed.replace(' ', "-")).or_else(|| grouped.clone());
         let code = typed.or(grouped);
+        let sent = code.as_deref().map(one_word);
         let ends = When::of(link.ends);
         let company = &page.site.name;
         let needs = if code.is_some() {
@@ -60,11 +59,8 @@ impl Created {
         let often = views.as_ref().map(|views| format!("It opens {views}.\n")).unwrap_or_default();
         let link_message =
             format!("Hello,\n\n{company} shares results of a security scan with you:\n\n{address}\n\n{needs}{until}{often}");
-        let code_message = sent
-            .as_ref()
-            .map(|code| format!("Hello,\n\nhere is the code for the link I sent you:\n\n{code}\n"))
-            .unwrap_or_default();
-        let both = sent.as_ref().map_or_else(|| format!("{address}\n"), |code| format!("{address}\nCode: {code}\n"));
+        let code_message = sent.as_deref().map(code_message).unwrap_or_default();
+        let both = sent.map_or_else(|| format!("{address}\n"), |code| whole_message(&address, &code));
         let subject = format!("Results of a security scan, shared by {company}");
         Self {
             chrome: page.chrome(if is_new { "Share created" } else { "New code set" }, "shares"),
