@@ -17,6 +17,8 @@ use crate::gateway::store::{Count, Key, Store, Unavailable};
 /// How long wrong codes are remembered for the count in a life: longer than any share lives.
 const LIFETIME: Duration = Duration::from_hours(400 * 24);
 
+/// What a wrong code adds to the number of its network's tries.
+const WRONG: u64 = 1 << 32;
 /// Between two looks at what became of other tries; longer from time to time.
 const PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
@@ -90,13 +92,12 @@ impl Guard {
             // One where everybody waits, as many as the policy has it else.
             let most = if over == 0 { 1 } else { u64::from(policy.wrong_by_network) };
             loop {
-                let (wrong, tries) = (wrong_from_network(attempt), from_network(attempt));
-                let (wrong, tries) = futures_util::future::try_join(self.0.peek(&wrong), self.0.peek(&tries)).await?;
-                let is_decided = wrong.is_some_and(|count| count.value >= most) || self.is_braked(attempt).await?.is_some();
+                let value = self.0.peek(&from_network(attempt)).await?.map_or(0, |count| count.value);
+                let is_decided = value / WRONG >= most || self.is_braked(attempt).await?.is_some();
                 if is_decided || Instant::now() + pause > until {
                     return Ok(admission);
                 }
-                if tries.is_none_or(|count| count.value < most) {
+                if value % WRONG < most {
                     break;
                 }
                 sleep(pause).await;
@@ -117,10 +118,11 @@ impl Guard {
             return Ok(Admission::Wait { seconds: wait(count), over: 0 });
         }
         let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
+        let tries = count.value % WRONG;
         let most = u64::from(policy.wrong_by_network);
         Ok(match lock {
-            _ if count.value > most => Admission::Wait { seconds: wait(count), over: count.value - most },
-            Some(lock) if count.value > 1 => Admission::Wait { seconds: wait(lock), over: 0 },
+            _ if tries > most => Admission::Wait { seconds: wait(count), over: tries - most },
+            Some(lock) if tries > 1 => Admission::Wait { seconds: wait(lock), over: 0 },
             Some(lock) => Admission::Look { locked_for: Some(wait(lock)) },
             None => Admission::Look { locked_for: None },
         })
@@ -135,15 +137,14 @@ impl Guard {
     ) -> Result<Option<Reached>, Unavailable> {
         let window = minutes(policy.anywhere_minutes);
         let count = self.0.count(&anywhere(attempt), window).await?;
-        self.0.count(&wrong_from_network(attempt), minutes(policy.network_minutes)).await?;
+        let here = self.0.count_by(&from_network(attempt), WRONG, minutes(policy.network_minutes)).await?;
         let life = self.0.count(&in_life(attempt), if is_real { LIFETIME } else { window }).await?;
         // While everybody waits, a network has one try here: that fills nothing, and who guesses from many is counted by share.
         if self.0.peek(&locked(attempt)).await?.is_none() {
             self.0.count(&over_all(attempt), self.1.window).await?;
         }
-        let tries = self.0.peek(&from_network(attempt)).await?;
-        let waits = tries.filter(|count| count.value >= u64::from(policy.wrong_by_network));
-        let mut reached = waits.map(|count| Reached::NetworkWaits(count.resets_in));
+        let waits = here.value % WRONG >= u64::from(policy.wrong_by_network);
+        let mut reached = waits.then_some(Reached::NetworkWaits(here.resets_in));
         if count.value >= u64::from(policy.wrong_anywhere) {
             let lock = self.0.count(&locked(attempt), minutes(policy.locked_minutes)).await?;
             self.0.reset(&anywhere(attempt)).await?;
@@ -157,7 +158,6 @@ impl Guard {
 
     /// A right code clears the count of its network.
     pub(in crate::gateway) async fn clear(&self, attempt: Try<'_>) -> Result<(), Unavailable> {
-        self.0.reset(&wrong_from_network(attempt)).await?;
         self.0.reset(&from_network(attempt)).await
     }
 
@@ -204,13 +204,10 @@ const fn minutes(number: u32) -> Duration {
     Duration::from_secs(60 * number as u64)
 }
 
-/// All tries: wrong ones, and those of which it is not known yet.
+/// All tries, wrong ones and those of which it is not known yet; and [`WRONG`] for each wrong one. One number, because a record
+/// more for each network is what a siege costs.
 fn from_network(attempt: Try<'_>) -> Key {
     of_network("share-tries", attempt)
-}
-
-fn wrong_from_network(attempt: Try<'_>) -> Key {
-    of_network("share-tries-wrong", attempt)
 }
 
 fn late_from_network(attempt: Try<'_>) -> Key {

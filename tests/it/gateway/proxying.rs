@@ -192,7 +192,7 @@ async fn the_answer_of_the_service_passes_whatever_its_status_and_what_it_lacks_
     let part = part.header("accept-encoding", "gzip").send().await.unwrap();
     assert_eq!((part.status().as_u16(), part.headers()["content-range"].to_str().unwrap()), (206, "bytes 0-3/10"));
     assert_eq!(part.headers()["content-encoding"], "gzip");
-    assert_eq!(part.headers()["content-disposition"], "attachment; filename=\"x.html\"; filename*=UTF-8''x.html");
+    assert_eq!(part.headers()["content-disposition"], "attachment; filename=\"x.html\"");
     let asked = rig.upstream.asked().pop().unwrap().head;
     for line in ["range: bytes=0-3\r\n", "if-range: \"r\"\r\n", "accept-encoding: gzip\r\n"] {
         assert!(asked.contains(line), "{asked}");

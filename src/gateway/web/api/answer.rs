@@ -181,7 +181,9 @@ fn headers(answer: &mut HttpResponseBuilder, theirs: &http::HeaderMap) {
 
 /// Always a file to keep, never a page to show; under the name the service proposes, made safe.
 fn file(theirs: &[u8]) -> Option<HeaderValue> {
-    HeaderValue::try_from(file_name(theirs).map_or_else(|| "attachment".to_owned(), |name| attachment(&name))).ok()
+    let Some(name) = file_name(theirs) else { return Some(HeaderValue::from_static("attachment")) };
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
+    HeaderValue::try_from(if is_plain { format!("attachment; filename=\"{name}\"") } else { attachment(&name) }).ok()
 }
 
 /// Whether a browser could show it as a page, or as a picture that holds one. Of several types it takes any.
