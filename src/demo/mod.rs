@@ -8,6 +8,7 @@ mod sheet;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::config::{self, Config, Kind, Problems, Sources};
 
@@ -154,16 +155,22 @@ fn listens_here(config: &Config) -> Result<(), DemoError> {
     }
 }
 
-/// The first of three ports in a row that can be listened on now.
+/// Where looking for ports begins and how many are looked through. Below those that systems hand out by themselves, so that no
+/// connection takes one between looking and listening.
+const LOOKED_THROUGH: (u16, u16) = (10_000, 20_000);
+
+/// The first of three ports in a row that can be listened on now. Each process looks from another place on.
 fn free_ports(listen: IpAddr, wanted: u16) -> Result<u16, DemoError> {
+    static TRIES: AtomicU32 = AtomicU32::new(0);
     if wanted != 0 {
         return three_from(listen, wanted).map(|()| wanted);
     }
+    let (first, count) = LOOKED_THROUGH;
+    let start = std::process::id().wrapping_mul(131);
     let mut last = None;
     for _ in 0..64 {
-        let any = SocketAddr::new(listen, 0);
-        let found = TcpListener::bind(any).and_then(|listener| listener.local_addr());
-        let port = found.map_err(|error| DemoError::CannotListen { address: any, error })?.port();
+        let at = start.wrapping_add(TRIES.fetch_add(3, Ordering::Relaxed)) % u32::from(count);
+        let port = first.saturating_add(u16::try_from(at).unwrap_or_default());
         match three_from(listen, port) {
             Ok(()) => return Ok(port),
             Err(error) => last = Some(error),

@@ -3,22 +3,16 @@
 // Usage: node refusals.mjs PATH_OF_BINARY
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { launch, Watch } from './chromium.mjs';
 import { startDemo } from './demo.mjs';
 import { look } from './look.mjs';
 import { serve } from './new-scan-service.mjs';
+import { freePort } from './port.mjs';
 import { signIn } from './signin.mjs';
 
 const [binary] = process.argv.slice(2);
 if (!binary) throw new Error('usage: node refusals.mjs PATH_OF_BINARY');
 
-const freePort = () => new Promise((resolve) => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => resolve(port));
-  });
-});
 const port = await freePort();
 const redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
 const browser = await launch();

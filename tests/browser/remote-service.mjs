@@ -2,18 +2,11 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createServer as createListener } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './port.mjs';
 
 const KEY = 'sk-0123456789abcdef';
-
-const freePort = () => new Promise((done) => {
-  const server = createListener().listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => done(port));
-  });
-});
 
 /** Starts the service; `browser` is text of its section, `allow` the loopback ports it may reach. */
 export async function startService(binary, { parents, allow, browser = '' }) {

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -14,6 +13,7 @@ use url::Url;
 use crate::support::client::{Answer, Browser};
 use crate::support::demo::{cardea, data_folder};
 use crate::support::eventually;
+use crate::support::redis::free_port;
 
 /// A child process that ends with its owner. Its output stays open: it may say something later.
 struct Process {
@@ -52,10 +52,6 @@ struct Setup {
 
 const USUAL: Setup =
     Setup { auth: "client_secret_post", client_auth: "auto", by_session: true, access_seconds: 3600, profile: "oidc" };
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 /// Starts the provider on a port (0 for any) and gives its issuer. The client's own key, if it has one, comes into `folder`.
 fn provider(port: u16, portal: &str, setup: Setup, folder: &Path) -> (Process, String) {

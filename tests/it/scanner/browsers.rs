@@ -11,6 +11,7 @@ use reqwest::Method;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::redis::free_port;
 use crate::support::scanner::{
     ACME, GLOBEX, TestScanner, assert_refused, spawn_scanner, spawn_scanner_with, spawn_scanner_with_manual_clock,
 };
@@ -205,7 +206,7 @@ async fn browser_of(port: u16) -> Value {
 async fn a_service_that_is_killed_leaves_nothing_after_its_next_start() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut killed = service(&folder, port);
     browser_of(port).await;
     killed.kill().unwrap();

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -142,9 +143,17 @@ impl Drop for RedisServer {
     }
 }
 
-/// A free port of loopback, at the time of asking.
+/// A free port of loopback, below those that systems hand out by themselves: no connection takes it before a server listens.
 pub(in crate::gateway) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(131);
+    loop {
+        let number = start.wrapping_add(NEXT.fetch_add(1, Ordering::SeqCst));
+        let port = u16::try_from(10_000 + number % 20_000).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Asks again until the answer is yes.
