@@ -45,7 +45,8 @@ fn as_form(choice: u8, bytes: &[u8]) {
     for (passed, other) in [pass(&form, &wrong, |_| usize::MAX), pass(&form, &wrong, |byte| usize::from(byte ^ choice) % 97 + 1)]
     {
         assert_eq!(other, verdict, "it matters how the bytes are cut");
-        assert!(passed < exactly + step, "more passes in large pieces");
+        // A piece waits for the next one: the last byte that counts is at most two pieces behind what has passed.
+        assert!(passed + 1 < exactly + 2 * step, "more passes in large pieces");
     }
 }
 
