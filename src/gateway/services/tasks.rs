@@ -143,8 +143,16 @@ impl Tasks {
         for id in &ids {
             self.audit.record(&actor.principal.tenant, actor.did(Event::new(Deed::Task, &format!("deleted {id}"))));
         }
-        if let Err(error) = self.ledger.end_of_tasks(&actor.principal.tenant, &ids, &actor.principal.name).await {
-            tracing::warn!(%error, "shares of deleted tasks were not noted as ended; the service has nothing to show for them");
+        match self.ledger.end_of_tasks(&actor.principal.tenant, &ids, &actor.principal.name).await {
+            Ok(ended) => {
+                for mark in ended {
+                    let event = Event::new(Deed::Share, &format!("ended {}", mark.short()));
+                    self.audit.record(&actor.principal.tenant, actor.did(event));
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "shares of deleted tasks were not noted as ended; the service has nothing to show for them");
+            }
         }
         Ok(())
     }

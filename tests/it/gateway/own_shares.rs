@@ -250,7 +250,12 @@ impl Office {
 
     /// A call of an operation on shares: its status and what it answers.
     async fn call(&self, who: &Shown, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let request = http().request(method, format!("{}/scanner/api/v1/shares{path}", self.there())).json(&body);
+        self.ask(who, method, &format!("/shares{path}"), body).await
+    }
+
+    /// A call of any operation.
+    async fn ask(&self, who: &Shown, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let request = http().request(method, format!("{}/scanner/api/v1{path}", self.there())).json(&body);
         let request = match who {
             Shown::Key(key) => request.bearer_auth(key),
             Shown::Session { cookies, csrf } => {
@@ -538,6 +543,14 @@ async fn what_becomes_of_shares_through_the_api_is_in_the_trail_with_network_and
                 );
             }
         }
+        let doomed = json!({"taskIds": [office.task]});
+        assert_eq!(office.ask(&key, Method::POST, "/tasks/delete", doomed).await.0, 200);
+        let line = eventually("the line of the deleted task", async || {
+            let trail: Value = serde_json::from_str(&office.page(&dora, "/admin/audit.json?act=task").await).unwrap();
+            trail["events"][0].as_object().cloned()
+        })
+        .await;
+        assert!(line["detail"] == "deleted" && line["network"] == "127.0.0.0/24" && line["actor"].is_string(), "{line:?}");
     })
     .await;
 }

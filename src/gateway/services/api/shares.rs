@@ -209,6 +209,9 @@ impl OwnShares {
                 }
             }
             What::TasksEnded(tasks) => {
+                for task in tasks {
+                    self.record(tenant, wish, Event::new(Deed::Task, &format!("deleted {task}")));
+                }
                 for mark in self.ledger.end_of_tasks(tenant, tasks, by).await? {
                     self.tell(tenant, wish, "ended", &mark);
                 }
@@ -218,7 +221,11 @@ impl OwnShares {
     }
 
     fn tell(&self, tenant: &TenantId, wish: &Wish, what: &str, mark: &Mark) {
-        let event = Event::new(Deed::Share, &format!("{what} {}", mark.short())).from(&wish.network, &wish.request_id);
+        self.record(tenant, wish, Event::new(Deed::Share, &format!("{what} {}", mark.short())));
+    }
+
+    fn record(&self, tenant: &TenantId, wish: &Wish, event: Event) {
+        let event = event.from(&wish.network, &wish.request_id);
         // Programs have no session.
         let (user, session) = (Some(wish.by.key.clone()), wish.session.clone());
         self.audit.record(tenant, Event { user, session, ..event });

@@ -441,6 +441,8 @@ async fn a_deleted_task_takes_its_shares_with_it() {
     assert_eq!(alice.post(&portal, "/tasks/t1/delete", &[("csrf", &csrf)]).await.status, 303);
     let kept = entry(&bench, "made-share-1").await;
     assert_eq!((kept.state(bench.clock.now()), kept.project.raw()), (State::Ended, ""));
+    let short = mark("made-share-1").short().to_owned();
+    assert_eq!(deeds(&bench, 2).await.last(), Some(&format!("ended {short}")));
 }
 
 #[actix_web::test]
