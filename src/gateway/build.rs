@@ -229,9 +229,10 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
     let api_keys = ApiKeys::new(issued.clone(), (store.clone(), (*clock).clone()), audit.clone(), &settings.vault);
     let keys = Keys::new(credentials.clone(), vault.clone(), audit.clone());
     let health = Health::new((store.clone(), audit.clone()), (*shutdown).clone(), &settings.operations);
-    let shared = (credentials.clone(), ledger, share_policies);
-    let administration = administration::services(base, shared.clone(), (health.clone(), keys.clone(), api_keys.clone()));
+    let of_shares = (credentials.clone(), ledger, share_policies);
+    let administration = administration::services(base, of_shares.clone(), (health.clone(), keys.clone(), api_keys.clone()));
     let times = ((*clock).clone(), (*shutdown).clone());
+    let (share_pages, shares) = (share_pages(base, of_shares.clone()), shares(base, of_shares));
     Services {
         accounts: Accounts::new(drafts.clone(), (*clock).clone()),
         api_keys,
@@ -256,13 +257,13 @@ fn services(base: &Base<'_>, credentials: Credentials) -> Services {
         components: Components::new(credentials.clone(), tasks.clone()),
         groups: Groups::new(tasks.clone(), settings.limits.group_files),
         health,
-        home: Home::new(tasks.clone()),
+        home: Home::new(tasks.clone(), shares.clone()),
         keys,
         live: Live::new(tasks.clone(), (*shutdown).clone(), pace, longest),
         reports: Reports::new(credentials.clone()),
         sessions: SessionLists::new(sessions.clone(), administration.users.clone()),
-        share_pages: share_pages(base, shared.clone()),
-        shares: shares(base, shared),
+        share_pages,
+        shares,
         signin: signin(base, (tokens, provider_sessions), administration.users.clone(), refresh.default_lifetime),
         administration,
         tasks,

@@ -506,6 +506,14 @@ async fn the_list_tells_the_state_of_each_share_and_finds_it_by_that() {
         let found: Vec<u32> = (1..=6).filter(|number| list.body.contains(id(*number).short())).collect();
         assert_eq!(found, numbers, "{state}");
     }
+    let (mut bob, _) = signed_in(&portal, "acme.example", "bob", "member").await;
+    for (browser, told) in [(&mut alice, vec![3, 4]), (&mut bob, vec![])] {
+        let home = browser.get(&portal, "/").await;
+        home.is_clean();
+        assert_eq!(home.status, 200);
+        let found: Vec<u32> = (1..=6).filter(|number| home.body.contains(id(*number).short())).collect();
+        assert_eq!(found, told, "the owner is told of what wrong codes closed, and nobody else");
+    }
     assert_eq!(alice.get(&portal, "/shares?state=gone").await.status, 400);
     assert_eq!(alice.get(&portal, "/shares?page=7").await.header("location"), "/shares");
     bench.clock.advance(Duration::from_hours(24));

@@ -12,8 +12,9 @@ use super::home::Home;
 use super::layout::{AssetLinks, Chrome, SiteView, UserView};
 use super::task::{LiveView, TaskPage};
 use super::tasks::{DeletePage, List as TasksPage};
-use crate::contract::ids::TaskId;
+use crate::contract::ids::{ShareId, TaskId};
 use crate::contract::results;
+use crate::contract::shares::ShareType;
 use crate::gateway::domain::chain::{Chain, Step, StepKind};
 use crate::gateway::domain::component::ComponentRow;
 use crate::gateway::domain::component_filter::ComponentFilter;
@@ -24,7 +25,9 @@ use crate::gateway::domain::finding::{
 };
 use crate::gateway::domain::finding_filter::Reached;
 use crate::gateway::domain::group::GroupId;
+use crate::gateway::domain::share_entry::{Entry, Maker, Mark, State};
 use crate::gateway::domain::task::{Account, Counts, Status, Summary, Task};
+use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::upgrade::Upgrade;
 use crate::gateway::services::chains::{ChainList, OpenedChain};
 use crate::gateway::services::components::ComponentPage;
@@ -33,6 +36,7 @@ use crate::gateway::services::groups::Group;
 use crate::gateway::services::home;
 use crate::gateway::services::lists::Listed;
 use crate::gateway::services::parts::{Part, Parts};
+use crate::gateway::services::shares::{Seen, Standing};
 use crate::gateway::services::tasks::Overview;
 use crate::platform::clock::Timestamp;
 use crate::platform::hostile::Hostile;
@@ -64,6 +68,15 @@ fn chrome(evil: &str) -> Chrome {
         flash: None,
         offers_sign_in: true,
     }
+}
+
+fn closed_share(evil: &str) -> Seen {
+    let id: ShareId = "0123456789abcdef0123456789abcdef".parse().unwrap();
+    let mark = Mark::of(&TenantId::parse("acme").unwrap(), &id);
+    let maker = Maker { key: "k".to_owned(), name: Hostile::from(evil) };
+    let mut entry = Entry::new(id, "t1".parse().unwrap(), ShareType::Report, maker, Timestamp(0), 1);
+    entry.project = Hostile::from(evil);
+    Seen { mark, entry, standing: Standing::Is(State::CodeDead), wrong: 100, is_own: true, is_kept: true }
 }
 
 fn task(evil: &str, status: Status) -> Task {
@@ -240,7 +253,13 @@ fn all_pages(evil: &str) -> Vec<(&'static str, String)> {
     let place = Position { position: 2, total: 3, previous: Some((row(evil).id, 1)), next: Some((row(evil).id, 2)) };
     let opened =
         Opened { task: task(evil, Status::Done), finding: finding(evil), place: Some(place), parts, chains: vec![chain(evil)] };
-    let summary = home::Summary { running: listed(), recent: tasks.clone(), open_critical: 3, looked_at: 1 };
+    let summary = home::Summary {
+        closed: vec![closed_share(evil)],
+        running: listed(),
+        recent: tasks.clone(),
+        open_critical: 3,
+        looked_at: 1,
+    };
     let nothing = Listed { items: Vec::new(), total: 0, complete: true };
     let mut pages = vec![
         ("home", Home::new(chrome(evil), &summary).render().unwrap()),
