@@ -2,92 +2,21 @@
 //! Errs on the side of taking out too much: what stands behind a cookie or authorization word goes to the end of its line, and so do
 //! the lines below that belong to it. Names are looked for in one form of the text (NFKC, without what nobody sees).
 
-use std::sync::LazyLock;
-
-use regex::{Captures, Regex};
+use regex::Captures;
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::masking_patterns::{PATTERNS, Patterns};
 use crate::platform::hostile::Hostile;
 
-const LEFT_OUT: &str = "[left out]";
+/// What stands for a credential.
+pub(in crate::gateway) const LEFT_OUT: &str = "[left out]";
 /// Lines that are followed for one credential at most.
 const LONGEST: usize = 200;
 /// Lines between the two halves of a pair of name and value.
-const APART: usize = 3;
+const APART: usize = 8;
 
-/// Quotes, brackets and emphasis behind a name, and the blanks behind them; of texts in addresses and in HTML, too.
-const BEHIND: &str = r#"(?:["'`\\\])*]|&quot;|&#3[49];|%2[27])*(?:\s|%20|\+)*"#;
-/// What stands between a name and its value, written out or encoded.
-const BETWEEN: &str = r"(?::|=>|=|%(?:25)*3[ad]|\\?u003[ad]|\\?x3[ad]|&#(?:58|61|x3a|x3d);)";
-/// Names. A name counts with something between it and its value.
-const NAMES: &str = concat!(
-    r"[\w.$-]*cookie[\w.$-]*|[\w.$-]*authori[sz]ation[\w.$-]*|[\w.-]*api[-_]?key|[\w.-]*token|[\w.-]*secret(?:[-_]?key)?",
-    r"|[\w.]*sess(?:ion)?[-_.]?id|\bsid|connect\.sid|laravel_session|aspsessionid\w*|[\w.-]*session[-_]?key|credentials?",
-    r"|[\w.-]*auth",
-);
-/// What else a value follows: options of libcurl in any language, an element with its name alone. What is captured is the value
-/// itself, the `v` of it a word that may be one of a sentence.
-const OTHERS: &str = concat!(
-    r#"\b(?:curlopt_\w*?|(?:py)?c(?:url)?\.)(?:cookie|userpwd|user(?:name)?\b|passw|proxyuser|bearer)\w*["'\s)\]]*(?:,|=>|=)"#,
-    r"|\bsession=|<[\w:-]*(?:cookie|authorization|session|token)",
-    r"|^\S+\t(?:true|false)\t\S*\t(?:true|false)\t\d+\t",
-    r"|\b(?:bearer|basic|negotiate|ntlm)\s+(?P<v>\S{8,})|(eyJ[\w.-]{21,})",
-);
-/// Calls and options that are for nothing else, in text that may be a program. Calls go without brackets in some languages.
-const CALLED: &str = concat!(
-    r"[\w.$:]*(?:cookie|authori[sz]ation|basic_?auth|credential)[\w.$]*\s?[(\[{]",
-    r#"|(?:cookie|authori[sz]ation|basic_?auth)\w*\s+(["'`])"#,
-    r#"|\.(?:basic|ntlm|oauth2?)\s?\(|\.auth\s?(?:\(\s*$|(\(\s*[^)\s]))|\.digest\s?(\(\s*["'][^"']*["']\s*,)"#,
-    r"|--(?:cookie|cookie-jar|load-cookies|oauth2-bearer)\b|--(?:[a-z]+-)?passw(?:or)?d\b|--(?:http|proxy|ftp|auth)-user\b",
-    r"|--auth-cred\b|--user[\s=]+(\S+:\S)",
-);
-/// Headers whose value may stand in the next column, cell, element or line.
-const HEADERS: &str = r"(?:set-)?cookies?2?|(?:proxy-)?authorization|(?:x-)?[\w-]*(?:api-?key|auth-key|-token)|document\.cookie";
-/// Options of programs that send requests: only in their commands.
-const OPTIONS: &str =
-    r#"(?:^|\s)(?:-[a-z]{0,6}[bu](?:[\s=\\"'$]|$|\w)|-a\s|--(?:user|proxy-user|http-user|http-password|auth)\b)"#;
-const COMMANDS: &str = r"\b(?:curl|wget|https?|xh|ffuf|wfuzz|gobuster|sqlmap|nuclei)(?:\.exe)?\s";
-/// A file, class or method with its line, and nothing else.
-const PLACE: &str =
-    concat!(r"^[\w$-]*(?:[./\\]|::)(?:::|[\w./\\$!@+~#<>-])*(?:\([\w$.,\x20<>\[\]]*\))?", r"(?::\d{1,6}(?:-\d{1,6})?){0,2}$",);
-
-/// The patterns. None of them is missing: a test makes them all.
-struct Patterns {
-    code: Regex,
-    prose: Regex,
-    beside: Regex,
-    above: Regex,
-    options: Regex,
-    commands: Regex,
-    login: Regex,
-    pair: Regex,
-    value: Regex,
-    place: Regex,
-}
-
-static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
-    let new = |pattern: &str| Regex::new(&format!("(?i){pattern}"));
-    let named = format!("(?:{NAMES})(?:{BEHIND}{BETWEEN}|[\"'`]\\s*[,>])|{OTHERS}");
-    let all = || {
-        Ok::<_, regex::Error>(Patterns {
-            code: new(&format!("{named}|{CALLED}"))?,
-            prose: new(&named)?,
-            beside: new(&format!(
-                r#"(?:^|[|│])\s*[*_`]*(?:{HEADERS})[*_`]*\s*[|│]|(?:^|[^\w-])(?:{HEADERS})(?:["'`]*\t|[*`]*</\w+>)"#
-            ))?,
-            above: new(&format!(r#"^\s*[>*•]?\s*["'`*]*(?:{HEADERS})["'`*]*\s*$"#))?,
-            options: new(OPTIONS)?,
-            commands: new(COMMANDS)?,
-            login: new(r#"([a-z][a-z0-9+.-]*://)[^/\s"'<>`]*@"#)?,
-            pair: new(
-                r#"\b(?:name|key|header)\w*["']?\s*[:=]\s*["']?(?:set-)?(?:cookie|(?:proxy-)?authorization|x-[\w-]*(?:key|token|auth))"#,
-            )?,
-            value: new(r"\bvalue")?,
-            place: new(PLACE)?,
-        })
-    };
-    all().ok()
-});
+/// A line of so many characters may have been broken for its length.
+const WRAPPED: usize = 60;
 
 /// The text of a program, of a request, or of what one printed, without the values of cookies and authorization headers.
 pub(in crate::gateway) fn masked(text: &Hostile) -> Hostile {
@@ -103,6 +32,12 @@ pub(in crate::gateway) fn masked_prose(text: &Hostile) -> Hostile {
 pub(in crate::gateway) fn masked_place(text: &Hostile) -> Hostile {
     let is_place = |patterns: &Patterns| patterns.place.is_match(text.raw()) && !text.raw().contains("eyJ");
     if PATTERNS.as_ref().is_some_and(is_place) { text.clone() } else { without(text, false) }
+}
+
+/// Whether a text is the name of a header, a cookie or a field that holds a credential, and nothing else.
+pub(in crate::gateway) fn names_a_credential(name: &str) -> bool {
+    let plain: String = name.nfkc().filter(|c| !invisible(*c)).collect();
+    PATTERNS.as_ref().is_none_or(|patterns| patterns.name.is_match(&plain))
 }
 
 fn without(text: &Hostile, is_code: bool) -> Hostile {
@@ -140,7 +75,8 @@ impl Masking<'_> {
         while let Some(line) = self.lines.get(at).copied() {
             in_command = self.is_code && (self.patterns.commands.is_match(line) || in_command && self.is_continued(at));
             let value = self.value_in(line, in_command || self.is_code && self.is_continued(at));
-            let Some(value) = value.or_else(|| self.is_below(at, line).then_some(line.len())) else {
+            let below = || (self.is_below(at, line) || self.is_half(at, line)).then_some(line.len());
+            let Some(value) = value.or_else(below) else {
                 self.out.push(line.to_owned());
                 at += 1;
                 continue;
@@ -177,11 +113,34 @@ impl Masking<'_> {
             let value = found.iter().skip(1).flatten().next().map(|value| value.start());
             value.or_else(|| found.get(0).map(|whole| whole.end()))
         });
+        let word = self.is_code.then(|| self.word_in(line)).flatten();
         let beside = self.patterns.beside.find(line).map(|found| found.end());
         let beside = beside.filter(|end| self.is_code || line.get(*end..).is_some_and(holds_a_value));
         let option = in_command.then(|| self.patterns.options.find(line)).flatten();
-        let option = option.map(|found| line.get(..found.start() + 3).map_or(found.start(), str::len));
-        [named, beside, option].into_iter().flatten().min()
+        // Letters of one word may be options, and the last of them the value as well.
+        let option = option.map(|found| {
+            let is_long = found.as_str().trim_start().starts_with("--");
+            if is_long { found.end() } else { line.get(..found.start() + 3).map_or(found.start(), str::len) }
+        });
+        [named, word, beside, option, self.pair_in(line)].into_iter().flatten().min()
+    }
+
+    /// Where a name of these headers ends that is followed by anything like a value.
+    fn word_in(&self, line: &str) -> Option<usize> {
+        // What stands right behind a name is a matter of the names themselves.
+        let behind = |end: usize| line.get(end..).unwrap_or_default().trim_start_matches(['"', '\'', '`', ']', ')', ' ']);
+        let mut ends = self.patterns.words.find_iter(line).map(|found| found.end());
+        let end = ends.find(|end| !behind(*end).starts_with([':', '=']))?;
+        // Behind a later name is no more than behind this one.
+        let rest = behind(end);
+        let is_valued = rest.contains(['"', '\'', '`', '=']) || rest.trim_end().ends_with(':') || holds_a_value(rest);
+        is_valued.then_some(end)
+    }
+
+    /// The beginning of a line that has the name of a pair and its value, in whatever order.
+    fn pair_in(&self, line: &str) -> Option<usize> {
+        let is_whole = self.is_code && self.patterns.pair.is_match(line) && self.patterns.value.is_match(line);
+        is_whole.then_some(0)
     }
 
     /// Whether the value of a name in `line`, which is line `at`, is in the next one, with what stands between them or without.
@@ -197,10 +156,18 @@ impl Masking<'_> {
             && pattern.find_iter(&format!("{line}\n{}", next.trim_start())).any(over)
     }
 
+    /// Whether `line` has the name of a pair whose value is in a line near it.
+    fn is_half(&self, at: usize, line: &str) -> bool {
+        let is_value = |line: &&str| self.patterns.value.is_match(line);
+        let before = || self.lines.get(..at).unwrap_or_default().iter().rev().take(APART).take_while(|line| !is_bracket(line));
+        let behind = || self.lines.iter().skip(at + 1).take(APART).take_while(|line| !is_bracket(line));
+        self.is_code && self.patterns.pair.is_match(line) && (before().any(&is_value) || behind().any(is_value))
+    }
+
     /// Values stand before the name as well in pairs over several lines.
     fn look_back(&mut self) {
         let value = &self.patterns.value;
-        for line in self.out.iter_mut().rev().take(APART).take_while(|line| !line.trim_start().starts_with(['{', '}'])) {
+        for line in self.out.iter_mut().rev().take(APART).take_while(|line| !is_bracket(line)) {
             if value.is_match(line) {
                 LEFT_OUT.clone_into(line);
             }
@@ -226,12 +193,12 @@ impl Masking<'_> {
         let is_folded = is_folded && open_at_end(rest).0 >= 0;
         while let Some(next) = self.line(end).filter(|_| end < at + LONGEST) {
             let is_item = |text: &str| is_listed && indent(text) == indent(line) && text.trim_start().starts_with('-');
-            let further_in = !next.trim().is_empty() && indent(next) > indent(line)
-                || is_item(next)
-                || next.trim().is_empty() && self.line(end + 1).is_some_and(is_item);
+            let is_further_in = |text: &str| !text.trim().is_empty() && indent(text) > indent(line) || is_item(text);
+            let further_in = is_further_in(next) || next.trim().is_empty() && self.line(end + 1).is_some_and(is_further_in);
             let joined = is_joined(before, next)
                 || before.trim().is_empty() && end == at + 1
-                || is_folded && (is_scheme(before) || before.trim_end().ends_with([',', ';']) && is_parameter(next));
+                || is_folded && (is_scheme(bare(before)) || bare(before).ends_with([',', ';']) && is_parameter(next))
+                || is_folded && before.trim_end().len() >= WRAPPED && is_one_word(next);
             if !further_in && !joined {
                 break;
             }
@@ -261,9 +228,17 @@ impl Masking<'_> {
 
     /// A quote that is open at the end of the line is closed further down, if anywhere.
     fn end_of_quote(&self, at: usize, rest: &str) -> usize {
-        let Some(quote) = open_at_end(rest).1 else { return at + 1 };
+        let Some(quote) = open_at_end(rest).1.or_else(|| self.quoted_before(at, rest)) else { return at + 1 };
         let below = self.lines.iter().skip(at + 1).take(LONGEST);
         below.zip(at + 2..).find(|(line, _)| line.contains(quote)).map_or(at + 1, |(_, end)| end)
+    }
+
+    /// The quote that stands right before the name of a value and is not closed behind it.
+    fn quoted_before(&self, at: usize, rest: &str) -> Option<char> {
+        let line = self.line(at).unwrap_or_default();
+        let kept = line.get(..line.len() - rest.len())?.trim_end_matches([':', '=', ' ']);
+        let quote = kept.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_')).chars().next_back()?;
+        (matches!(quote, '"' | '\'' | '`') && self.is_code && !rest.contains(quote)).then_some(quote)
     }
 
     /// An element that is not closed in its line.
@@ -280,7 +255,7 @@ impl Masking<'_> {
         if !self.patterns.pair.is_match(line) {
             return at + 1;
         }
-        let below = self.lines.iter().skip(at + 1).take(APART);
+        let below = self.lines.iter().skip(at + 1).take(APART).take_while(|line| !is_bracket(line));
         below.zip(at + 2..).find(|(line, _)| self.patterns.value.is_match(line)).map_or(at + 1, |(_, end)| end)
     }
 }
@@ -304,7 +279,7 @@ fn open_at_end(text: &str) -> (i64, Option<char>) {
 
 /// Whether `next` goes on with the value that ends in `before`.
 fn is_joined(before: &str, next: &str) -> bool {
-    let before = before.trim_end().trim_end_matches(['\\', '^', '`']).trim_end();
+    let before = bare(before);
     let (ends, next) = (before.chars().next_back(), next.trim_start());
     let begins = next.chars().next();
     match ends {
@@ -313,6 +288,11 @@ fn is_joined(before: &str, next: &str) -> bool {
         Some(',' | ';') => false,
         Some(_) => begins.is_some_and(|c| matches!(c, '+' | '.' | '"' | '\'' | '`' | '%')),
     }
+}
+
+/// A line without the sign that it goes on in the next one.
+fn bare(line: &str) -> &str {
+    line.trim_end().trim_end_matches(['\\', '^', '`']).trim_end()
 }
 
 /// A word of a sentence is no key.
@@ -324,6 +304,16 @@ fn is_like_a_key(word: &str) -> bool {
 fn holds_a_value(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, '|' | '│' | '<' | '>'))
         .any(|word| word.split_once('=').is_some_and(|(name, _)| !name.is_empty()) || word.len() >= 8 && is_like_a_key(word))
+}
+
+/// Whether a line ends a group of names and values, or begins one.
+fn is_bracket(line: &str) -> bool {
+    line.trim_start().starts_with(['{', '}'])
+}
+
+/// What a value may go on with in the line below it, where somebody broke it at a width.
+fn is_one_word(line: &str) -> bool {
+    !line.trim().is_empty() && !line.trim().contains([' ', ':'])
 }
 
 /// Whether a header's value goes on behind its first word.
@@ -490,6 +480,54 @@ mod tests {
         "Authorization: AWS4-HMAC-SHA256 Credential=a,\nSignature=SECRET42",
         "Authorization: Bearer\nSECRET42\nHost: a",
         "Cookie: a=1;\nfoo=SECRET42",
+        "curl -H 'Cookie: a=b; \\\nfoo=SECRET42; \\\nbar=SECRET42' \\\n  http://x/",
+        "curl -H \"Authorization: Bearer \\\nSECRET42\" http://x/",
+        "curl http://x/ \\\n  -H \"Cookie: a=b; \\\nfoo=SECRET42\"",
+        "Authorization: Digest username=\"a\", \\\nresponse=\"SECRET42\"",
+        "Authorization: Bearer \\\nSECRET42",
+        "Cookie: a=b; \\\nc=SECRET42",
+        "auth_header = \"SECRET42\"",
+        "authHeader: 'SECRET42'",
+        "x-auth-key: SECRET42",
+        "Ocp-Apim-Subscription-Key: SECRET42",
+        ".header(HttpHeaders.COOKIE, \"remember=SECRET42\")",
+        ".header(HttpHeaders.AUTHORIZATION, \"SECRET42\")",
+        "request.Headers.Add(HttpRequestHeader.Cookie, \"a=SECRET42\")",
+        "client.DefaultRequestHeaders.Add(HeaderNames.Authorization, \"SECRET42\")",
+        "client.get(u).header(COOKIE, \"a=SECRET42\")",
+        "client.get(u).bearer_auth(\"SECRET42\")",
+        "headers.setBearerAuth(\"SECRET42\")",
+        "requests.get(u, auth=HTTPDigestAuth('admin', 'SECRET42'))",
+        "HTTPDigestAuth('admin', 'SECRET42')",
+        "Map(\"Cookie\" -> \"a=SECRET42\")",
+        "mapOf(\"Cookie\" to \"a=SECRET42\")",
+        "{:headers {\"Cookie\" \"a=SECRET42\"}}",
+        "<header name=\"Cookie\" value=\"a=SECRET42\"/>",
+        "{\"domain\":\"victim\",\"value\":\"SECRET42\",\"name\":\"JSESSIONID\"}",
+        "{\n\"name\": \"JSESSIONID\",\n\"path\": \"/\",\n\"value\": \"SECRET42\"\n}",
+        "{\n\"value\": \"SECRET42\",\n\"path\": \"/\",\n\"name\": \"JSESSIONID\"\n}",
+        "{\n\"name\": \"Cookie\",\n\"a\":1,\n\"b\":2,\n\"c\":3,\n\"value\": \"SECRET42\"\n}",
+        "curl v \\\n  --user \\\n  admin:SECRET42",
+        "\"$CURL\" -b \"a=SECRET42\" http://v/",
+        "ab -C a=SECRET42 http://v/",
+        "ab -A admin:SECRET42 http://v/",
+        "hey -a admin:SECRET42 http://v/",
+        "nikto -id admin:SECRET42",
+        "Authentication: SECRET42",
+        "Authorization SECRET42",
+        "set COOKIE a=SECRET42",
+        "setenv COOKIE a=SECRET42",
+        "h = \"Cookie\"\nv = \"a=SECRET42\"",
+        "Cookie: a=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\nSECRET42yyy",
+        "Cookies used:\n\n  a   SECRET42",
+        "X-Session: SECRET42",
+        "session = \"SECRET42\"",
+        "_app_session=SECRET42",
+        "wordpress_logged_in_x=SECRET42",
+        "rememberMe=SECRET42",
+        "JWT=SECRET42",
+        "?X-Amz-Signature=SECRET42",
+        "nuxt-session: SECRET42",
     ];
 
     #[test]
@@ -498,6 +536,13 @@ mod tests {
             let out = masked(&Hostile::from(*text));
             assert!(!out.raw().contains("SECRET42"), "{text}\n-- gave --\n{}", out.raw());
             assert!(out.raw().contains("[left out]"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_line_full_of_names_takes_no_longer_than_it_is_long() {
+        for text in ["cookie ".repeat(150_000), "cookie: ".repeat(60_000), "authorization".repeat(60_000)] {
+            let _ = masked(&Hostile::from(text.as_str()));
         }
     }
 
@@ -547,6 +592,8 @@ mod tests {
             "class CookieJar\n{\n  int size;\n}",
             "docker run --user 1000 a\ncat cookies | sort",
             "cookie\n\nfoo",
+            "session = requests.Session()\nsession.get(u)",
+            "{\n\"name\": \"size\",\n\"value\": 3\n}",
         ] {
             assert_eq!(masked(&Hostile::from(text)).raw(), text);
         }

@@ -23,6 +23,7 @@ pub(in crate::gateway) mod fuzzing;
 pub(in crate::gateway) mod group;
 pub(in crate::gateway) mod identity;
 pub(in crate::gateway) mod masking;
+mod masking_patterns;
 pub(in crate::gateway) mod network;
 pub(in crate::gateway) mod ownership;
 pub(in crate::gateway) mod page;

@@ -11,7 +11,7 @@ use crate::contract::ids::ShareId;
 use crate::contract::paths;
 use crate::contract::shares::ExtractShare;
 use crate::gateway::domain::device::Device;
-use crate::gateway::domain::masking::masked;
+use crate::gateway::domain::masking::{LEFT_OUT, masked, names_a_credential};
 use crate::gateway::domain::route_table::{Route, Verb};
 use crate::gateway::domain::share::{Doorway, Spot};
 use crate::gateway::services::error::Error;
@@ -39,7 +39,7 @@ impl Api {
         let (sent, guest) = self.at_door(&mut ask, sent).await?;
         let reply = self.answered(proxy, ask, sent).await?;
         self.shares.passed(&guest, wanted, reply.status.as_u16()).await?;
-        if wanted == Wanted::Look || !reply.status.is_success() {
+        if wanted == Wanted::Look {
             return Ok(reply);
         }
         let (reply, mut shown) = reply.read(self.most).await?;
@@ -85,7 +85,8 @@ fn written(code: Option<&Secret>) -> Bytes {
     Bytes::from(json!({ "extractionCode": code.map_or("", Secret::expose) }).to_string())
 }
 
-/// Takes credentials out of every text. False where there was none.
+/// Takes credentials out of every text, names of fields among them, and out of what stands beside the name of a credential. False
+/// where there was none.
 fn mask(shown: &mut Value) -> bool {
     match shown {
         Value::String(text) => {
@@ -96,10 +97,56 @@ fn mask(shown: &mut Value) -> bool {
             }
             changed
         }
+        // `["Cookie", "a=1"]`, as lists of headers have it.
+        Value::Array(all) if all.iter().any(is_a_name) => blot_all(all.iter_mut().filter(|one| !is_a_name(one))),
         Value::Array(all) => all.iter_mut().fold(false, |changed, one| mask(one) | changed),
-        Value::Object(fields) => fields.values_mut().fold(false, |changed, one| mask(one) | changed),
+        // `{"name": "Cookie", "value": "a=1"}` in any order.
+        Value::Object(fields) if fields.iter().any(|(key, value)| is_for_names(key) && is_a_name(value)) => {
+            blot_all(fields.iter_mut().filter(|(key, _)| !is_for_names(key)).map(|(_, value)| value))
+        }
+        Value::Object(fields) => {
+            let mut changed = false;
+            for (key, value) in fields.iter_mut() {
+                changed |= if names_a_credential(key) { blot(value) } else { mask(value) };
+            }
+            let telling: Vec<String> =
+                fields.keys().filter(|key| masked(&Hostile::from(key.as_str())).raw() != **key).cloned().collect();
+            for key in &telling {
+                let without = masked(&Hostile::from(key.as_str())).raw().to_owned();
+                if let Some(value) = fields.remove(key) {
+                    fields.insert(without, value);
+                }
+            }
+            changed || !telling.is_empty()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// Whether a field holds the name of something whose value is in another.
+fn is_for_names(key: &str) -> bool {
+    ["name", "key", "header", "field"].iter().any(|word| key.eq_ignore_ascii_case(word))
+}
+
+fn is_a_name(value: &Value) -> bool {
+    value.as_str().is_some_and(names_a_credential)
+}
+
+/// Takes out all of it.
+fn blot(value: &mut Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::Array(all) => blot_all(all.iter_mut()),
+        Value::Object(fields) => blot_all(fields.values_mut()),
+        Value::Number(_) | Value::String(_) => {
+            *value = Value::String(LEFT_OUT.to_owned());
+            true
+        }
+    }
+}
+
+fn blot_all<'v>(values: impl Iterator<Item = &'v mut Value>) -> bool {
+    values.fold(false, |changed, value| blot(value) | changed)
 }
 
 #[cfg(test)]
@@ -112,6 +159,19 @@ mod tests {
             json!({"a": [{"pocScript": "curl -H 'Cookie: sid=secret-1' x"}], "pocScriptOutput": "Authorization: secret-2"});
         assert!(mask(&mut shown));
         assert!(!shown.to_string().contains("secret-"), "{shown}");
+        for mut shown in [
+            json!({"pocScript": {"headers": {"Cookie": "a=secret-1"}, "postData": "x"}}),
+            json!({"pocScript": {"headers": [{"name": "Cookie", "value": "a=secret-1"}]}}),
+            json!({"pocScript": {"cookies": {"a": "secret-1", "b": {"c": ["secret-2"]}}}}),
+            json!([["Cookie", "a=secret-1"], ["Host", "a"]]),
+            json!({"pocScript": {"headers": {"Authorization": "secret-1"}}}),
+            json!({"headers": [{"value": "secret-1", "name": "proxy-authorization"}]}),
+            json!({"X-Api-Key": "secret-1", "JSESSIONID": "secret-2", "set-cookie": ["secret-3"]}),
+            json!({"Cookie: y=secret-1": 1}),
+        ] {
+            assert!(mask(&mut shown), "{shown}");
+            assert!(!shown.to_string().contains("secret-"), "{shown}");
+        }
         let mut plain = json!({"title": "Deserialization", "count": 3, "none": null, "steps": ["a", "b"]});
         let before = plain.clone();
         assert!(!mask(&mut plain));
