@@ -39,9 +39,10 @@ pub struct CreateShare {
     /// The chosen findings; leave it out where all are shared.
     #[serde(default)]
     pub vul_ids: Vec<VulId>,
-    /// 6 to 128 characters; none means that the link alone opens it.
+    /// 8 to 64 letters and digits, of which capitals, and the signs between them, do not count when it is typed; none means that
+    /// the link alone opens it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(min_length = 6, max_length = 128)]
+    #[schema(min_length = 8, max_length = 128)]
     pub extraction_code: Option<String>,
     /// RFC 3339; without one it ends as late as is allowed, or never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,7 +56,7 @@ pub struct CreateShare {
 pub struct CreatedShare {
     /// The share.
     pub share_id: ShareId,
-    /// When it ends, RFC 3339; null for never.
+    /// When it ends, RFC 3339; missing where none was given, and it then ends as late as is allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired_at: Option<String>,
 }
@@ -76,7 +77,7 @@ pub struct ShareRow {
     pub vul_ids: Vec<VulId>,
     /// Whether it opens with a code only.
     pub need_extraction_code: bool,
-    /// When it ends, RFC 3339; null for never.
+    /// When it ends, RFC 3339; null where none was given, and it then ends as late as is allowed.
     pub expired_at: Option<String>,
     /// When it was made, RFC 3339.
     pub created_at: String,
@@ -92,9 +93,9 @@ pub struct UpdateShare {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expired_at: Option<Option<String>>,
-    /// 6 to 128 characters.
+    /// 8 to 64 letters and digits, of which capitals, and the signs between them, do not count when it is typed.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    #[schema(value_type = Option<String>, min_length = 6, max_length = 128)]
+    #[schema(value_type = Option<String>, min_length = 8, max_length = 128)]
     pub extraction_code: Option<Option<String>>,
 }
 

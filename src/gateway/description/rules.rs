@@ -29,8 +29,9 @@ pub(super) fn of(about: &About<'_>) -> Vec<String> {
          tokens what the same token made. Anything else is 404. searchShares tells whole ids of shares that the caller made, API keys \
          those that API keys made, and administrators those besides that were made at the scanning service itself; others by ten \
          characters, which open nothing. It neither filters nor sorts by shareId. A share has at most as many chosen findings, and \
-         ends at the latest, as in the portal's form; without expiredAt it ends then. A code has 8 to 64 characters, four of them \
-         different, and is sent in upper case without blanks and dashes where it has eight; a share that is over is not changed."
+         ends at the latest, as in the portal's form; without expiredAt it ends then. A code has 8 to 64 letters and digits, \
+         four of them different; however recipients type it, its capitals and the signs in it do not count. A share that is over is \
+         not changed."
             .to_owned(),
         "Shared content: without the right code every id is answered alike, 403, whether there is such a share or not. Each call for a \
          share is a view, one for a finding or a chain only where no other came from the same network shortly before. Credentials in \

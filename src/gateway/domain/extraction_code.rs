@@ -2,6 +2,7 @@
 //! A code that is set here is kept and compared in one normal form: the letters and digits of the text in their compatible form
 //! (NFKC), in upper case. Blanks, dashes and every other sign do not count, neither when it is set nor when it is read.
 
+use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::platform::secret::Secret;
@@ -60,13 +61,15 @@ impl Code {
         if opens(code.0.expose(), &[text, &typed, &one_word(&typed), &grouped]) { Ok(code) } else { Err(UNREADABLE.to_owned()) }
     }
 
-    /// A code a program chose. The service compares what it was sent, so a door has to try just that.
+    /// A code a program chose. The service compares what it was sent, so that is what a door has to give it, however a recipient
+    /// types it: see [`Spelling`].
     ///
     /// # Errors
     /// Words for whoever wrote the program.
     pub(in crate::gateway) fn sent(text: &str) -> Result<Secret, String> {
-        strong(text)?;
-        if opens(text, &[text]) { Ok(Secret::new(text)) } else { Err(UNREADABLE.to_owned()) }
+        let code = strong(text)?;
+        let is_spelled = Spelling::of(text).is_some();
+        if is_spelled && opens(&code, &[text, &one_word(text)]) { Ok(Secret::new(text)) } else { Err(UNREADABLE.to_owned()) }
     }
 
     /// The code as the service knows it.
@@ -96,6 +99,60 @@ impl Code {
         let is_it = [bare(|c| c != ' ' && c != '-'), bare(char::is_alphanumeric)].iter().any(|bare| self.0.matches(bare));
         (is_plain && is_it).then_some(shown)
     }
+}
+
+/// How a code is written, beside its normal form: with it the one is made of the other. Letters and digits are not in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::gateway) struct Spelling(String);
+
+impl Spelling {
+    const AS_IT_IS: char = '\u{1}';
+    const LOWER: char = '\u{2}';
+
+    /// Of `text`, with its normal form; `None` where its letters have several forms, or where something is not written at all.
+    pub(in crate::gateway) fn of(text: &str) -> Option<(String, Self)> {
+        let normal = normal(text);
+        let (mut left, mut how) = (normal.chars().peekable(), String::with_capacity(text.len()));
+        for c in text.chars() {
+            let counted = match left.peek() {
+                _ if c.is_control() => return None,
+                Some(next) if *next == c => Some(Self::AS_IT_IS),
+                Some(next) if lower(*next) == Some(c) => Some(Self::LOWER),
+                _ => None,
+            };
+            if counted.is_some() {
+                left.next();
+            } else if !letters(&folded(&visible(c.encode_utf8(&mut [0; 4])))).is_empty() {
+                return None;
+            }
+            how.push(counted.unwrap_or(c));
+        }
+        left.peek().is_none().then_some((normal, Self(how)))
+    }
+
+    /// The text whose normal form `normal` is.
+    pub(in crate::gateway) fn spell(&self, normal: &Secret) -> Secret {
+        let mut letters = normal.expose().chars();
+        let text = self.0.chars().filter_map(|how| match how {
+            Self::AS_IT_IS => letters.next(),
+            Self::LOWER => letters.next().and_then(lower),
+            sign => Some(sign),
+        });
+        Secret::new(text.collect::<String>())
+    }
+}
+
+/// The one lower-case letter of an upper-case one.
+fn lower(c: char) -> Option<char> {
+    let mut all = c.to_lowercase();
+    all.next().filter(|_| all.len() == 0)
+}
+
+/// What a program may mean by a code: its normal form, and what it sent.
+pub(in crate::gateway) fn meant(sent: &Secret) -> Vec<Secret> {
+    let normal = normal(sent.expose());
+    let is_other = !normal.is_empty() && !sent.matches(&normal);
+    is_other.then(|| Secret::new(normal)).into_iter().chain([sent.clone()]).collect()
 }
 
 /// A code as messages hold it: one word, so that whoever pastes a whole message is let in by it.
@@ -469,9 +526,12 @@ mod tests {
         }
         if let Ok(code) = Code::sent(chosen) {
             prop_assert_eq!(code.expose(), chosen);
-            for text in pasted(chosen) {
+            let (normal, spelling) = Spelling::of(chosen).unwrap();
+            let spelled = spelling.spell(&Secret::new(normal.clone()));
+            prop_assert_eq!(spelled.expose(), chosen);
+            for text in [pasted(chosen), vec![chosen.to_lowercase(), chosen.to_uppercase(), one_word(chosen)]].concat() {
                 let found = exposed(&text);
-                prop_assert!(found.iter().any(|one| one == chosen), "{:?} gave {:?}", text, found);
+                prop_assert!(found.contains(&normal), "{:?} gave {:?}", text, found);
             }
         }
         Ok(())
@@ -503,9 +563,18 @@ mod tests {
                 assert_eq!(refused.unwrap_err(), "A code holds no address. Leave out “://”.", "{address}");
             }
         }
-        assert_eq!(Code::sent(" padded-code-9").unwrap_err(), UNREADABLE);
-        assert_eq!(Code::sent("code: abcdefgh").unwrap_err(), UNREADABLE);
-        for taken in ["abcdefgh", "ABCD-EFGH", "two words 77", "secret12.", "key=4711abcd", "ü-secret-12"] {
+        assert_eq!(Code::sent("tab\tin-a-code-9").unwrap_err(), UNREADABLE);
+        assert_eq!(Code::sent("ma\u{df}e-code-9").unwrap_err(), UNREADABLE, "a letter of two in upper case");
+        for taken in [
+            "abcdefgh",
+            " padded-code-9",
+            "code: abcdefgh",
+            "ABCD-EFGH",
+            "two words 77",
+            "secret12.",
+            "key=4711abcd",
+            "ü-secret-12",
+        ] {
             assert!(Code::sent(taken).is_ok(), "{taken}");
             opens_everywhere(taken).unwrap();
         }

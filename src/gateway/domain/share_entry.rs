@@ -9,6 +9,7 @@ use crate::contract::ids::{ShareId, TaskId, VulId};
 use crate::contract::shares::ShareType;
 use crate::gateway::domain::api_key;
 use crate::gateway::domain::device::Device;
+use crate::gateway::domain::extraction_code::Spelling;
 use crate::gateway::domain::tenant::TenantId;
 use crate::platform::clock::Timestamp;
 use crate::platform::digest::{hex, keyed, same, sha256};
@@ -62,18 +63,28 @@ impl Maker {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::gateway) struct CodeCheck {
     salt: [u8; 16],
+    /// Of the normal form, where there is a spelling or the service knows just that.
     hash: [u8; 32],
+    /// How the service has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spelling: Option<Spelling>,
 }
 
 impl CodeCheck {
-    /// `salt` comes from the system's random source.
+    /// `salt` comes from the system's random source, `code` is as the service has it.
     pub(in crate::gateway) fn new(salt: [u8; 16], code: &Secret) -> Self {
-        Self { salt, hash: keyed(&salt, code.expose().as_bytes()) }
+        let spelled = Spelling::of(code.expose()).filter(|(normal, _)| !code.matches(normal));
+        let (hash, spelling) = match spelled {
+            Some((normal, spelling)) => (keyed(&salt, normal.as_bytes()), Some(spelling)),
+            None => (keyed(&salt, code.expose().as_bytes()), None),
+        };
+        Self { salt, hash, spelling }
     }
 
-    /// Takes the same time for every code of a length.
-    pub(in crate::gateway) fn fits(&self, code: &Secret) -> bool {
-        same(&keyed(&self.salt, code.expose().as_bytes()), &self.hash)
+    /// The code as the service has it, where `reading` is it. To find out takes the same time for every reading of a length.
+    pub(in crate::gateway) fn opened_by(&self, reading: &Secret) -> Option<Secret> {
+        let fits = same(&keyed(&self.salt, reading.expose().as_bytes()), &self.hash);
+        fits.then(|| self.spelling.as_ref().map_or_else(|| reading.clone(), |spelling| spelling.spell(reading)))
     }
 }
 
@@ -211,7 +222,7 @@ impl Entry {
     }
 
     /// Another code from now on: what was granted before is void, and wrong codes are counted anew.
-    pub(in crate::gateway) const fn renew_code(&mut self, check: CodeCheck) {
+    pub(in crate::gateway) fn renew_code(&mut self, check: CodeCheck) {
         self.needs_code = true;
         self.check = Some(check);
         self.code_dead = false;

@@ -19,13 +19,10 @@ impl Ledger {
         self.change(tenant, mark, |entry| Ok(entry.end(now, by))).await
     }
 
-    /// The service knows that a share has ended.
-    pub(in crate::gateway) async fn told(&self, tenant: &TenantId, mark: &Mark) -> Result<(), LedgerError> {
-        let told = |entry: &mut Entry| -> Result<(), LedgerError> {
-            entry.untold = false;
-            Ok(())
-        };
-        self.change(tenant, mark, told).await.map(drop)
+    /// The service knows that a share has ended. False when that was noted before.
+    pub(in crate::gateway) async fn told(&self, tenant: &TenantId, mark: &Mark) -> Result<bool, LedgerError> {
+        let told = |entry: &mut Entry| -> Result<bool, LedgerError> { Ok(std::mem::take(&mut entry.untold)) };
+        Ok(self.change(tenant, mark, told).await?.is_some_and(|(is_news, _)| is_news))
     }
 
     /// Ends every share of tasks that are no more; of these not even the names stay. The marks of those that had not ended before.

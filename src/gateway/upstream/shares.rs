@@ -59,13 +59,7 @@ impl ScanningService {
         id: &ShareId,
         code: Option<&Secret>,
     ) -> Result<Opened<PublicShare>, UpstreamError> {
-        let opened = self.open_share(call, &paths::share_public(id), code).await?;
-        Ok(match opened {
-            Opened::Open(answer) => Opened::Open(reading::public_share(&answer, id)),
-            Opened::CodeNeeded => Opened::CodeNeeded,
-            Opened::WrongCode => Opened::WrongCode,
-            Opened::Gone => Opened::Gone,
-        })
+        self.open_share(call, &paths::share_public(id), code).await?.read(|answer| reading::public_share(answer, id))
     }
 
     /// `GET` or `POST` `/api/v1/shares/public/{shareId}/vuls/{vulId}`.

@@ -66,6 +66,11 @@ async fn opens(link: &str, code: &str) -> bool {
     Browser::new().post(link, &[("code", code)]).await.status == StatusCode::SEE_OTHER
 }
 
+/// As East Asian keyboards give it.
+fn widened(c: char) -> char {
+    char::from_u32(u32::from(c) + 0xfee0).unwrap()
+}
+
 /// The page of the newest share of the list.
 async fn newest(browser: &mut Browser, portal: &str) -> Answer {
     let list = browser.get(&format!("{portal}/shares")).await;
@@ -408,7 +413,11 @@ async fn a_code_that_is_taken_through_the_api_is_no_weaker_than_one_of_the_page_
             assert!(!is_weak || made.0 == 400, "{code} is taken");
             if made.0 == 200 {
                 taken += 1;
-                assert!(opens(&office.door(id), code).await && opens(&office.door(&first), code).await, "{code} opens nothing");
+                let wide: String = code.chars().map(|c| if c.is_ascii_graphic() { widened(c) } else { c }).collect();
+                for typed in [code, &code.to_uppercase(), &code.to_lowercase(), &code.replace([' ', '-'], ""), &wide] {
+                    let both = [opens(&office.door(id), typed).await, opens(&office.door(&first), typed).await];
+                    assert_eq!(both, [true, true], "{code} is not opened by {typed}");
+                }
             } else {
                 let words = made.1["detail"].as_str().unwrap();
                 assert!(made.0 == 400 && words.contains("ode") && !words.contains(code), "{code}: {words}");
@@ -543,6 +552,13 @@ async fn what_becomes_of_shares_through_the_api_is_in_the_trail_with_network_and
                 );
             }
         }
+        // What the service does not read ends nothing here.
+        let other = office.scanner.scanned(ACME, "other.war", shop::shop()).await;
+        let kept = office.made_by(&key, "open-sesame").await;
+        let sly = json!({"taskIds": [other], "taskId": office.task});
+        assert_eq!(office.ask(&key, Method::POST, "/tasks/delete", sly).await.0, 200);
+        assert!(opens(&office.door(&kept), "open-sesame").await);
+
         let doomed = json!({"taskIds": [office.task]});
         assert_eq!(office.ask(&key, Method::POST, "/tasks/delete", doomed).await.0, 200);
         let line = eventually("the line of the deleted task", async || {

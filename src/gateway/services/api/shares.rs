@@ -8,6 +8,7 @@ use super::Ask;
 use super::owners::{Owner, Refusal, without_ids};
 use crate::contract::ids::{ShareId, TaskId};
 use crate::contract::shares::{CreateShare, DeleteShares, UpdateShare};
+use crate::contract::tasks::DeleteTasks;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::extraction_code::Code;
@@ -299,9 +300,8 @@ fn known(body: &[u8], names: &[&str]) -> Result<(), Error> {
     }
 }
 
-/// The tasks a body to delete tasks names, in either form.
+/// The tasks that a body to delete tasks names, for whoever reads it as the interface has it: what else stands in it, the service
+/// does not act on.
 fn tasks(body: &[u8]) -> Vec<TaskId> {
-    let sent: Map<String, Value> = read(body).unwrap_or_default();
-    let several = sent.get("taskIds").and_then(Value::as_array).into_iter().flatten();
-    several.chain(sent.get("taskId")).filter_map(|id| id.as_str()?.parse().ok()).collect()
+    read::<DeleteTasks>(body).map(|sent| sent.task_ids).unwrap_or_default()
 }

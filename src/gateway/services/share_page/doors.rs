@@ -245,14 +245,14 @@ impl SharePages {
     }
 }
 
-/// Which of the codes may be right. Where it is known which code is, only that one; `None` for wrong ones, for dead ones, and
+/// Which of the codes may be right, as the service has them. Where it is known which code is, only that one; `None` for wrong ones, for dead ones, and
 /// for shares that have none or are not there. All take the same time.
 pub(super) fn candidate(entry: Option<&share_entry::Entry>, codes: &[Secret]) -> Option<Vec<Secret>> {
     let usable = entry.filter(|entry| entry.needs_code && !entry.code_dead);
     let check = entry.and_then(|entry| entry.check.clone());
     let none = CodeCheck::new([0; 16], &Secret::new(""));
     let (known, check) = (check.is_some(), check.unwrap_or(none));
-    let fitting: Vec<Secret> = codes.iter().filter(|code| check.fits(code)).cloned().collect();
+    let fitting: Vec<Secret> = codes.iter().filter_map(|code| check.opened_by(code)).collect();
     // The service is asked for as few as can be: the likeliest reading, and what was typed.
     let (first, last) = (codes.first(), codes.last().filter(|_| codes.len() > 1));
     let candidates = if known { fitting } else { first.into_iter().chain(last).cloned().collect() };

@@ -2,11 +2,11 @@
 //! ledger does not know, what is over and what a code is wrong for are answered alike, here, and the service is not asked. Wrong
 //! codes count as at the door, right ones never do, and an opening takes a view and stands in the share's log.
 
-use std::slice;
 use std::time::Duration;
 
 use super::doors::candidate;
 use super::{Place, SharePages};
+use crate::gateway::domain::extraction_code::meant;
 use crate::gateway::domain::share_breach::is_closed;
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::share_policy::SharePolicy;
@@ -74,7 +74,10 @@ impl SharePages {
             Admission::Wait { seconds, .. } => return Err(Error::Busy { retry_after: seconds }),
         };
         let is_known = entry.as_ref().is_some_and(|entry| entry.check.is_some());
-        let may_be_right = candidate(entry.as_ref(), slice::from_ref(&code)).is_some();
+        let candidates = candidate(entry.as_ref(), &meant(&code));
+        let may_be_right = candidates.is_some();
+        let known = candidates.filter(|_| is_known).and_then(|all| all.into_iter().next());
+        let code = known.unwrap_or(code);
         // Where neither the ledger nor the service tells which code is right, none is.
         if !may_be_right || !(is_known || opens) {
             self.count_wrong(&place, (attempt, entry.as_ref()), &policy).await?;

@@ -54,41 +54,52 @@ impl Endings {
     /// Ends these shares and writes it down; what became of each, in the same order. One that had ended before is told to the
     /// service again.
     pub(in crate::gateway) async fn end(&self, actor: &Actor, marks: &[Mark]) -> Vec<(Mark, Result<Ended, Error>)> {
-        let done = self.close(actor, marks).await;
-        for (mark, outcome) in &done {
-            match outcome {
-                Ok(Ended::Everywhere) => self.note(actor, "ended", mark),
-                Ok(Ended::HereOnly) => self.note(actor, "ended_here", mark),
+        let mut done = Vec::with_capacity(marks.len());
+        for (mark, outcome) in self.closing(actor, marks).await {
+            match &outcome {
+                Ok((Ended::Everywhere, true)) => self.note(actor, "ended", &mark),
+                Ok((Ended::HereOnly, true)) => self.note(actor, "ended_here", &mark),
+                // It is in the log, by whoever did it.
+                Ok((_, false)) => {}
                 Err(error) => tracing::warn!(share = mark.short(), %error, "a share was not ended"),
             }
+            done.push((mark, outcome.map(|(ended, _)| ended)));
         }
         done
     }
 
     /// As [`Endings::end`], for a share of which nobody was ever told.
     pub(super) async fn close(&self, actor: &Actor, marks: &[Mark]) -> Vec<(Mark, Result<Ended, Error>)> {
+        let done = self.closing(actor, marks).await.into_iter();
+        done.map(|(mark, outcome)| (mark, outcome.map(|(ended, _)| ended))).collect()
+    }
+
+    /// What became of each, and whether that is news.
+    async fn closing(&self, actor: &Actor, marks: &[Mark]) -> Vec<(Mark, Result<(Ended, bool), Error>)> {
         let (tenant, by) = (&actor.principal.tenant, &actor.principal.name);
         let mut closed = Vec::with_capacity(marks.len());
         for mark in marks {
             let ended = match self.ledger.end(tenant, mark, by).await {
-                Ok(Some((_, entry))) => Ok(entry.id),
+                Ok(Some((is_news, entry))) => Ok((entry.id, is_news)),
                 Ok(None) => Err(Error::NotFound),
                 Err(error) => Err(error.into()),
             };
             closed.push((mark, ended));
         }
-        let ids: Vec<ShareId> = closed.iter().filter_map(|(_, ended)| ended.as_ref().ok().cloned()).collect();
+        let ids: Vec<ShareId> = closed.iter().filter_map(|(_, ended)| ended.as_ref().ok().map(|(id, _)| id.clone())).collect();
         let untold = self.tell(actor, &ids).await;
         let mut done = Vec::with_capacity(closed.len());
         for (mark, ended) in closed {
             let outcome = match ended {
-                Ok(id) if untold.contains(&id) => Ok(Ended::HereOnly),
-                Ok(_) => {
-                    if let Err(error) = self.ledger.told(tenant, mark).await {
+                Ok((id, is_news)) if untold.contains(&id) => Ok((Ended::HereOnly, is_news)),
+                // Who ends it together with others, or once more, is not who did it.
+                Ok((_, is_news)) => match self.ledger.told(tenant, mark).await {
+                    Ok(is_told) => Ok((Ended::Everywhere, is_told)),
+                    Err(error) => {
                         tracing::warn!(share = mark.short(), %error, "the service was told of an end, which is not noted");
+                        Ok((Ended::Everywhere, is_news))
                     }
-                    Ok(Ended::Everywhere)
-                }
+                },
                 Err(error) => Err(error),
             };
             done.push((mark.clone(), outcome));

@@ -31,11 +31,12 @@ pub(in crate::gateway::upstream) fn created_share(value: &Value, sent: &ShareId)
     CreatedShare { id: id(answer, &["shareId", "id"]).unwrap_or_else(|| sent.clone()), expires: time(answer, &EXPIRY) }
 }
 
-/// What a recipient sees.
-pub(in crate::gateway::upstream) fn public_share(value: &Value, asked: &ShareId) -> PublicShare {
+/// What a recipient sees. `None` where nothing says that it is a share.
+pub(in crate::gateway::upstream) fn public_share(value: &Value, asked: &ShareId) -> Option<PublicShare> {
     let raw = without_secrets(unwrapped(value).clone());
     let value = &raw;
-    PublicShare {
+    field(value, &["shareId", "id", "shareType", "type", "vuls", "vulnerabilities", "results"])?;
+    Some(PublicShare {
         id: id(value, &["shareId", "id"]).unwrap_or_else(|| asked.clone()),
         kind: Kind::read(text(value, &["shareType", "type"]).raw()),
         project: text(value, &["projectName"]),
@@ -48,5 +49,5 @@ pub(in crate::gateway::upstream) fn public_share(value: &Value, asked: &ShareId)
             .map(|chains| list(chains, &[]).items.into_iter().filter_map(chain).collect())
             .unwrap_or_default(),
         raw,
-    }
+    })
 }

@@ -144,7 +144,11 @@ fn groups_shares_and_chains_are_read_in_their_forms() {
             "resultsStat": { "total": 1 },
         }),
         &"s".parse().unwrap(),
-    );
+    )
+    .unwrap();
+    for nothing in [json!(null), json!([]), json!("x"), json!({}), json!({"status": 200})] {
+        assert!(reading::public_share(&nothing, &"s".parse().unwrap()).is_none(), "{nothing} is no share");
+    }
     assert_eq!((share.id.as_str(), &share.kind, share.findings.len()), ("s", &Kind::Report, 1));
     assert_eq!((share.counts.unwrap().total, share.expires.is_some()), (1, true));
     assert_eq!((share.chains[0].title.raw(), share.chains[0].steps.len()), ("n", 1));

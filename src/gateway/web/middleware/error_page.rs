@@ -151,10 +151,15 @@ fn page_of_form(request: &HttpRequest, failure: &WebError) -> Option<ReturnTo> {
         return None;
     }
     let path = request.path();
-    let told = urls::PAGES_ELSEWHERE.iter().find(|(form, _)| *form == path).map(|(_, page)| *page);
-    let mut pages = told.into_iter().chain(at_or_above(path)).filter_map(ReturnTo::parse);
+    let mut pages = pages_for(path).filter_map(ReturnTo::parse);
     let page = pages.find(|page| page.allowed(urls::RETURN_TARGETS) || page.allowed(&urls::DOORS))?;
     (page.as_str() != path && page.as_str() != urls::HOME).then_some(page)
+}
+
+/// Where the page of a form may be, the likeliest first.
+fn pages_for(path: &str) -> impl Iterator<Item = &str> {
+    let told = urls::PAGES_ELSEWHERE.iter().find(|(form, _)| *form == path).map(|(_, page)| *page);
+    told.into_iter().chain(at_or_above(path))
 }
 
 fn at_or_above(path: &str) -> impl Iterator<Item = &str> {
@@ -165,7 +170,7 @@ fn at_or_above(path: &str) -> impl Iterator<Item = &str> {
 /// the nearest one at or above the address the form was sent to.
 fn page_before(request: &HttpRequest) -> ReturnTo {
     let told = form_page(request, &Context::of(request).origin);
-    let mut pages = told.as_deref().into_iter().chain(at_or_above(request.path())).filter_map(ReturnTo::parse);
+    let mut pages = told.as_deref().into_iter().chain(pages_for(request.path())).filter_map(ReturnTo::parse);
     pages.find(|page| page.allowed(urls::RETURN_TARGETS)).unwrap_or_else(ReturnTo::home)
 }
 

@@ -433,6 +433,21 @@ async fn several_are_ended_at_once_and_each_is_told_of() {
 }
 
 #[actix_web::test]
+async fn an_end_is_written_down_once_however_often_it_is_asked_for() {
+    let bench = Bench::new();
+    let portal = bench.portal().await;
+    let (mut alice, csrf) = signed_in(&portal, "acme.example", "alice", "member").await;
+    share(&portal, &mut alice, &[]).await;
+    let end = format!("/shares/{}/end", mark("made-share-1").as_str());
+    for _ in 0..3 {
+        assert_eq!(alice.post(&portal, &end, &[("csrf", &csrf)]).await.status, 303);
+    }
+    share(&portal, &mut alice, &[]).await;
+    let [one, two] = ["made-share-1", "made-share-2"].map(|id| mark(id).short().to_owned());
+    assert_eq!(deeds(&bench, 3).await, [format!("made {one}"), format!("ended {one}"), format!("made {two}")]);
+}
+
+#[actix_web::test]
 async fn a_deleted_task_takes_its_shares_with_it() {
     let bench = Bench::new();
     let portal = bench.portal().await;
