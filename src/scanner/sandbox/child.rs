@@ -27,12 +27,14 @@ type Word = Line<(), ()>;
 /// Serves one order from standard input and ends.
 #[must_use]
 pub fn serve() -> ExitCode {
+    // Before anything takes time: whoever is the parent later may have taken over an orphan.
+    let service = parent_id();
     let mut text = String::new();
     if io::stdin().lock().read_line(&mut text).is_err() {
         return ExitCode::FAILURE;
     }
     let said = match serde_json::from_str::<Order>(&text) {
-        Ok(order) => work(order),
+        Ok(order) => work(order, service),
         Err(error) => text_of(&Word::Unfit(format!("the order cannot be read: {error}"))),
     };
     match said.and_then(|line| say(&line)) {
@@ -41,7 +43,7 @@ pub fn serve() -> ExitCode {
     }
 }
 
-fn work(order: Order) -> io::Result<Vec<u8>> {
+fn work(order: Order, service: u32) -> io::Result<Vec<u8>> {
     let watch = Arc::new(Watch::default());
     let is_over = Arc::new(AtomicBool::new(false));
     // The one other thread runs before the process gives up the right to start any, and memory for it.
@@ -50,7 +52,7 @@ fn work(order: Order) -> io::Result<Vec<u8>> {
         let (watch, is_over, begun) = (Arc::clone(&watch), Arc::clone(&is_over), Arc::clone(&begun));
         thread::spawn(move || {
             begun.wait();
-            tell(&watch, &is_over);
+            tell(&watch, &is_over, service);
         })
     };
     begun.wait();
@@ -91,9 +93,9 @@ impl<A, R> From<Result<A, R>> for Line<A, R> {
     }
 }
 
-/// Tells how far the analysis is. Ends it when nobody listens any more.
-fn tell(watch: &Watch, is_over: &AtomicBool) {
-    let (mut told, service) = (0, parent_id());
+/// Tells how far the analysis is. Ends it when nobody listens any more, or the process `service` is gone.
+fn tell(watch: &Watch, is_over: &AtomicBool, service: u32) {
+    let mut told = 0;
     while !is_over.load(Ordering::Relaxed) {
         thread::sleep(TELL_EVERY);
         if parent_id() != service {
