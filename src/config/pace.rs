@@ -44,6 +44,8 @@ pub struct Breaker {
 pub struct Gate {
     /// Of members.
     pub at_once: usize,
+    /// Of them, those of one person, key or token.
+    pub at_once_per_caller: usize,
     /// Of callers without a credential that is known.
     pub strangers_at_once: usize,
     /// How many more of either wait for a place, and how long.

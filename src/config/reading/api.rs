@@ -41,6 +41,7 @@ fn breaker(section: &mut Section<'_>) -> Breaker {
 fn gate(section: &mut Section<'_>) -> Gate {
     Gate {
         at_once: section.number("at_once", 1..=100_000),
+        at_once_per_caller: section.number("at_once_per_caller", 1..=100_000),
         strangers_at_once: section.number("strangers_at_once", 1..=100_000),
         waiting: section.number("waiting", 0..=100_000),
         wait_ms: section.number("wait_ms", 0..=60_000),

@@ -1,9 +1,12 @@
 //! Access tokens that come as bearers, and the people whom administrators have disabled. Whether a token is good is for the service
-//! to say; whose it is, the identity provider says, and it is asked only while somebody of the tenant is disabled. Whoever brings a
-//! token that nobody can name then is let in no more than who is disabled.
+//! to say; whose it is, the identity provider says, and it is asked only while somebody is disabled: of the tenant, or of another one
+//! at the same service, which takes the tokens of both. Whoever brings a token that nobody can name then is let in no more than who
+//! is disabled.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt as _;
 
 use super::directory::Directory;
 use super::error::Error;
@@ -18,8 +21,9 @@ use crate::platform::secret::Secret;
 #[derive(Clone)]
 pub(in crate::gateway) struct Bearers(Arc<Inner>);
 
-/// Keys of people, by what stands for their tokens.
-type Owners = HashMap<(TenantId, [u8; 32]), Arc<str>>;
+/// Keys of people, in each tenant they may be of, by what stands for their tokens.
+type Owners = HashMap<(TenantId, [u8; 32]), Owner>;
+type Owner = Arc<[(TenantId, String)]>;
 
 struct Inner {
     directory: Directory,
@@ -55,15 +59,24 @@ impl Bearers {
     /// # Errors
     /// [`Error::Unavailable`] when the store does not say who is disabled.
     pub(in crate::gateway) async fn worth(&self, tenant: &TenantId, token: &Secret) -> Result<Worth, Error> {
-        let Inner { users, .. } = &*self.0;
-        if !users.is_anybody_disabled(tenant).await? {
+        let Inner { directory, users, .. } = &*self.0;
+        let mut is_anybody_disabled = false;
+        for tenant in &directory.of(tenant)?.at_same_service {
+            is_anybody_disabled |= users.is_anybody_disabled(tenant).await?;
+        }
+        if !is_anybody_disabled {
             return Ok(Worth::Good);
         }
         let owner = match self.owner(tenant, token).await? {
             Ok(owner) => owner,
             Err(worth) => return Ok(worth),
         };
-        Ok(if users.is_disabled(tenant, &owner).await? { Worth::Disabled } else { Worth::Good })
+        for (tenant, user) in &*owner {
+            if users.is_disabled(tenant, user).await? {
+                return Ok(Worth::Disabled);
+            }
+        }
+        Ok(Worth::Good)
     }
 
     /// Resolves when a token that was good is so no more, for what goes on after its call was taken. A store that does not answer
@@ -75,19 +88,22 @@ impl Bearers {
                 Ok(Worth::Disabled | Worth::Unknown | Worth::Untold) => return,
                 Err(error) => tracing::debug!(%error, "it cannot be looked at who is disabled"),
             }
-            self.0.users.news(tenant).await;
+            let Ok(clients) = self.0.directory.of(tenant) else { return };
+            let news = clients.at_same_service.iter().map(|tenant| self.0.users.news(tenant).boxed());
+            futures_util::future::select_all(news).await;
         }
     }
 
     /// [`Principal::key`](crate::gateway::domain::principal::Principal::key) of whom a token belongs to.
-    async fn owner(&self, tenant: &TenantId, token: &Secret) -> Result<Result<Arc<str>, Worth>, Error> {
+    async fn owner(&self, tenant: &TenantId, token: &Secret) -> Result<Result<Owner, Worth>, Error> {
         let Inner { directory, fingerprint_key, most, .. } = &*self.0;
         let name = (tenant.clone(), keyed(fingerprint_key.expose().as_bytes(), token.expose().as_bytes()));
         if let Some(owner) = self.known().get(&name) {
             return Ok(Ok(Arc::clone(owner)));
         }
         let tokens = Tokens { access: token.clone(), refresh: None, id_token: None, expires_in: None };
-        let identity = match directory.of(tenant)?.identity.identify(&tokens, None).await {
+        let clients = directory.of(tenant)?;
+        let identity = match clients.identity.identify(&tokens, None).await {
             Ok(identity) => identity,
             Err(IdentityError::Unauthorized) => return Ok(Err(Worth::Unknown)),
             Err(error) => {
@@ -95,7 +111,8 @@ impl Bearers {
                 return Ok(Err(Worth::Untold));
             }
         };
-        let owner: Arc<str> = principal(tenant, &identity).key().into();
+        let of = |tenant: &TenantId| (tenant.clone(), principal(tenant, &identity).key());
+        let owner: Owner = clients.at_same_service.iter().map(of).collect();
         let mut known = self.known();
         if known.len() >= *most {
             known.clear();

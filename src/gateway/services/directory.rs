@@ -15,6 +15,8 @@ pub(in crate::gateway) struct Clients {
     pub(in crate::gateway) service: ScanningService,
     pub(in crate::gateway) identity: IdentityProvider,
     pub(in crate::gateway) public_auth: settings::PublicAuth,
+    /// Tenants at the same scanning service, this one among them: it takes the credentials of all of them.
+    pub(in crate::gateway) at_same_service: Vec<TenantId>,
 }
 
 /// All tenants. Cheap to clone.
@@ -36,7 +38,9 @@ impl Directory {
                 ScanningService::new(&tenant.service, transport.clone()).map_err(|error| format!("tenant {id}: {error}"))?;
             let identity = IdentityProvider::new(tenant.identity.clone(), clock.clone(), transport.clone())
                 .map_err(|error| format!("tenant {id}: {error}"))?;
-            Ok((id.clone(), Clients { service, identity, public_auth: tenant.service.public_auth }))
+            let is_same = |other: &settings::Tenant| other.service.base_url == tenant.service.base_url;
+            let at_same_service = tenants.iter().filter(|(_, other)| is_same(other)).map(|(id, _)| id.clone()).collect();
+            Ok((id.clone(), Clients { service, identity, public_auth: tenant.service.public_auth, at_same_service }))
         });
         clients.collect::<Result<_, String>>().map(|clients| Self(Arc::new(clients)))
     }

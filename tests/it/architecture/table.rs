@@ -287,6 +287,7 @@ pub(super) const OWNED: &[(&str, &[&str])] = &[
     ("unicode_normalization", &["gateway::domain", "gateway::pdf"]),
     ("actix_ws", &["scanner::web"]),
     ("command_fds", &["scanner::browser"]),
+    ("socket2", &["gateway::web::listener"]),
     ("rustix", &["scanner::browser", "demo", "scanner::sandbox"]),
     ("metrics_exporter_prometheus", &["gateway::operations"]),
     ("moka", &["gateway::cache", "gateway::session", "scanner::identity", "scanner::web"]),

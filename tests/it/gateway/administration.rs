@@ -177,6 +177,9 @@ async fn who_is_disabled_is_out_with_tokens_too(replicas: &Replicas) {
     for portal in [here, there] {
         assert_eq!((called(portal, &bobs).await.0, called(portal, &doras).await.0), (200, 200));
     }
+    // Another tenant at the same service takes tokens as well.
+    let neighbour = &replicas.all[0].globex;
+    assert_eq!(called(neighbour, &bobs).await.0, 200);
     assert_eq!(replicas.provider.seen().userinfo, asked, "while nobody is disabled, nobody has to be told apart");
     let mut cut = report(there, &bobs).await;
 
@@ -189,7 +192,7 @@ async fn who_is_disabled_is_out_with_tokens_too(replicas: &Replicas) {
     replicas.provider.state().person = person("8", "Bob", "administrator");
     let csrf = page.hidden("csrf");
     assert_eq!(dora.post(&off, &[("csrf", &csrf), ("reason", "left the company")]).await.status, 303);
-    for portal in [here, there] {
+    for portal in [here, there, neighbour] {
         let told = eventually("the end of a token", async || {
             let told = called(portal, &bobs).await;
             (told.0 == 401).then_some(told.1)
@@ -224,7 +227,10 @@ async fn who_is_disabled_is_out_with_tokens_too(replicas: &Replicas) {
 }
 
 fn with_tokens() -> Setup {
-    Setup { extra: "[gateway.tenants.acme.api]\naccess_tokens = true\n".to_owned(), ..Setup::default() }
+    Setup {
+        extra: ["acme", "globex"].map(|tenant| format!("[gateway.tenants.{tenant}.api]\naccess_tokens = true\n")).concat(),
+        ..Setup::default()
+    }
 }
 
 #[tokio::test]

@@ -7,8 +7,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::support::client::{Browser, http};
+use crate::support::front::Front;
 use crate::support::redis::free_port;
 use crate::support::replicas::{Replicas, Setup};
+use crate::support::upstream::{Says, Upstream, answer};
 use crate::support::{eventually, read_to};
 
 async fn with(connection: &str) -> Replicas {
@@ -98,6 +100,35 @@ async fn a_body_may_be_slow_but_not_too_slow() {
     assert!(taken.starts_with("HTTP/1.1 400") && !taken.contains("connection: close"), "read to its end: {taken}");
     let cut = form(port, 60, 1).await;
     assert!(cut.starts_with("HTTP/1.1 400") && cut.contains("connection: close"), "cut before its end: {cut}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_may_be_taken_slowly_as_long_as_it_is_taken() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, "[gateway.server.connection]\nstall_seconds = 2\nstall_bytes = 4096\n").await;
+    let base = Url::parse(&front.base).unwrap();
+    let report = vec![b'x'; 24 << 20];
+    upstream.says([Says::Bytes(answer("200 OK", "content-type: application/pdf\r\n", &report))]);
+    let mut stream = connect(base.port().unwrap()).await;
+    let path = "/scanner/api/v2/tasks/t/report";
+    let host = base.authority();
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer t\r\n\r\n").as_bytes()).await.unwrap();
+    // A pace at which what the system holds ready is not used up for longer than anybody may stand still.
+    let (mut taken, mut piece, began) = (0, vec![0; 16 << 10], Instant::now());
+    while began.elapsed() < Duration::from_secs(9) {
+        taken += stream.read(&mut piece).await.expect("who takes something is not cut");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let mut rest = Vec::new();
+    while taken + rest.len() < report.len() {
+        assert_ne!(
+            stream.read_buf(&mut rest).await.expect("the rest"),
+            0,
+            "cut after {} of {}",
+            taken + rest.len(),
+            report.len()
+        );
+    }
 }
 
 #[tokio::test]

@@ -498,6 +498,19 @@ async fn where_everybody_may_ask_no_token_of_anybody_goes_and_all_share_what_is_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn nobody_fills_the_store_with_questions_that_differ_in_words_without_meaning() {
+    let rig = Rig::new(LONG_LIVED).await;
+    let url = format!("{}/biz/api/v1/auth/clerk/publishable-key", rig.front.base);
+    rig.upstream.says((0..3).map(|_| Says::Bytes(upstream::json("200 OK", r#"{"key":"pk"}"#))).collect::<Vec<_>>());
+    for query in ["?z=1", "?z=1", "?z=2"] {
+        assert_eq!(rig.client.get(format!("{url}{query}")).send().await.unwrap().status(), 200);
+    }
+    let asked = rig.upstream.asked();
+    assert_eq!(asked.len(), 3, "they pass, and nothing of them is kept");
+    assert!(asked[2].head.starts_with("GET /biz/api/v1/auth/clerk/publishable-key?z=2 "), "{}", asked[2].head);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_wanted_only_as_it_was_is_judged_by_the_tag_that_was_given_out() {
     let rig = Rig::new(LONG_LIVED).await;
     let lines = "content-type: application/json\r\nlast-modified: Sat, 28 Nov 2026 12:00:00 GMT\r\netag: \"theirs\"\r\n";

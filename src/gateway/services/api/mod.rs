@@ -39,7 +39,7 @@ use crate::config::gateway::PublicAuth;
 use crate::contract::paths;
 use crate::gateway::cache::{Answer, Asked, Cache, Question, Whose, Wish};
 use crate::gateway::domain::api_path::Found;
-use crate::gateway::domain::route_table::{Keep, OpenTo, Verb};
+use crate::gateway::domain::route_table::{Keep, OpenTo, Route, Verb};
 use crate::gateway::domain::server_key::ServerKey;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::upstream::Credential;
@@ -139,8 +139,10 @@ impl Api {
             Sent::Stream(body) => return Box::pin(self.call(&ask, means)?.once(proxy, body)).await,
             Sent::Whole(body) => body,
         };
-        // A part of an answer is nobody else's.
-        if route.keep == Keep::Never || ask.headers.contains_key(header::RANGE) {
+        // A part of an answer is nobody else's. What is asked with words that mean nothing here is as many questions as anybody
+        // likes to make of it.
+        let is_kept = route.keep != Keep::Never && knows(route, ask.query);
+        if !is_kept || ask.headers.contains_key(header::RANGE) {
             return Box::pin(self.unkept(proxy, ask, means, body)).await;
         }
         if wants_events(&ask.headers) {
@@ -302,6 +304,12 @@ impl Api {
     fn fingerprint(&self, token: &Secret) -> [u8; 32] {
         keyed(self.fingerprint_key.expose().as_bytes(), token.expose().as_bytes())
     }
+}
+
+/// Whether a query has nothing but parameters that the operation knows.
+fn knows(route: &Route, query: Option<&str>) -> bool {
+    let mut pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    pairs.all(|pair| route.query.contains(&pair.split_once('=').map_or(pair, |(name, _)| name)))
 }
 
 #[cfg(test)]

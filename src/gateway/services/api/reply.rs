@@ -56,7 +56,10 @@ impl Stream for Passing {
 impl Reply {
     /// The service's answer as it is.
     pub(super) fn of(answer: Answer, place: Place) -> Self {
-        let length = answer.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        // Where a body comes in chunks, that is how long it is, whatever else is said (RFC 9112, 6.3).
+        let is_chunked = answer.headers.contains_key(header::TRANSFER_ENCODING);
+        let length = answer.headers.get(header::CONTENT_LENGTH).filter(|_| !is_chunked);
+        let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
         let theirs = answer.headers.iter().map(|(name, value)| (name.as_str(), value));
         let mut headers = forwarding::passing(&forwarding::ANSWER, theirs);
         forwarding::challenges(answer.status, &mut headers);

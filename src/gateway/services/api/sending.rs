@@ -69,7 +69,7 @@ impl Call {
         Ok(Self {
             tenant: ask.tenant.clone(),
             caller: ask.caller.clone(),
-            who: if ask.name.is_some() { Who::Member } else { Who::Stranger },
+            who: ask.name.clone().map_or(Who::Stranger, Who::Member),
             operation: found.route.name,
             is_open: found.route.open_to == OpenTo::Everybody,
             token: if let Caller::Token(token) = &ask.caller { Some(api.fingerprint(token)) } else { None },
@@ -206,7 +206,7 @@ impl Call {
 
     async fn place(&self) -> Result<Place, Error> {
         self.pace.budget.asked(&self.tenant);
-        self.pace.gate.enter(&self.tenant, self.who).await.map_err(later)
+        self.pace.gate.enter(&self.tenant, &self.who).await.map_err(later)
     }
 
     /// Remembers what the service says of a credential.

@@ -141,7 +141,7 @@ impl Form {
     /// One step in `data`; what is behind it, or `None` when more has to come, which begins with `carry`.
     fn step<'d>(&mut self, data: &'d [u8]) -> Result<Option<&'d [u8]>, Cut> {
         match self.at {
-            At::End => Ok(None),
+            At::End => self.behind(data),
             At::Start => self.start(data),
             At::Other => self.field(data),
             At::File => self.content(data),
@@ -150,9 +150,9 @@ impl Form {
                     self.at = At::Head;
                     Ok(Some(behind))
                 }
-                [b'-', b'-', ..] => {
+                [b'-', b'-', behind @ ..] => {
                     self.at = At::End;
-                    Ok(None)
+                    Ok(Some(behind))
                 }
                 // Padding before the line break.
                 [b' ' | b'\t', behind @ ..] => Ok(Some(behind)),
@@ -161,6 +161,12 @@ impl Form {
             },
             At::Head => self.head(data),
         }
+    }
+
+    /// Behind the last fence there is nothing but blanks and line breaks: others could find parts in it.
+    fn behind<'d>(&mut self, data: &[u8]) -> Result<Option<&'d [u8]>, Cut> {
+        let is_nothing = data.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+        if is_nothing { Ok(self.wait(&[])) } else { Err(Cut::Unreadable) }
     }
 
     fn head<'d>(&mut self, data: &'d [u8]) -> Result<Option<&'d [u8]>, Cut> {
@@ -314,6 +320,17 @@ mod tests {
         assert_eq!(all.len(), 3);
         assert_eq!(all[2], Err(Cut::TooLarge));
         assert_eq!(pass(b"--b0garbage", 4, "x").await.1, Some(Cut::Unreadable));
+        let ended = form(&[("file", b"bytes")]);
+        for behind in [&b"junk"[..], b"\r\n--b0\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nother\r\n--b0--\r\n"] {
+            let bytes = [ended.as_slice(), behind].concat();
+            for piece in [1, 7, bytes.len()] {
+                assert_eq!(
+                    pass(&bytes, piece, &hex(&sha256(b"bytes"))).await.1,
+                    Some(Cut::Unreadable),
+                    "something behind the end"
+                );
+            }
+        }
         let (file, right) = (b"bytes".as_slice(), hex(&sha256(b"bytes")));
         let good = form(&[("note", b"--b"), ("file", file)]);
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

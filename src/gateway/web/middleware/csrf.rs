@@ -9,7 +9,7 @@
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
-use actix_web::http::header::{CONTENT_TYPE, HeaderMap, ORIGIN};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage as _, ResponseError as _};
 
@@ -85,7 +85,11 @@ fn is_nameless(headers: &HeaderMap) -> bool {
 pub(in crate::gateway) fn foreign(own: &str, headers: &HeaderMap) -> Option<&'static str> {
     match (headers.get("sec-fetch-site"), headers.get(ORIGIN)) {
         (Some(site), _) => (site != "same-origin").then_some("fetch_site"),
-        (None, Some(origin)) => (!origin.as_bytes().eq_ignore_ascii_case(own.as_bytes())).then_some("origin"),
+        // Of several, all have to be right: browsers send one.
+        (None, Some(_)) => {
+            let is_own = |origin: &HeaderValue| origin.as_bytes().eq_ignore_ascii_case(own.as_bytes());
+            (!headers.get_all(ORIGIN).all(is_own)).then_some("origin")
+        }
         (None, None) => Some("nothing"),
     }
 }
