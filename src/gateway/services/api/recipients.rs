@@ -102,7 +102,10 @@ fn mask(shown: &mut Value) -> bool {
         Value::Array(all) => all.iter_mut().fold(false, |changed, one| mask(one) | changed),
         // `{"name": "Cookie", "value": "a=1"}` in any order.
         Value::Object(fields) if fields.iter().any(|(key, value)| is_for_names(key) && is_a_name(value)) => {
-            blot_all(fields.iter_mut().filter(|(key, _)| !is_for_names(key)).map(|(_, value)| value))
+            fields.iter_mut().fold(false, |changed, (key, value)| {
+                let is_value = !is_for_names(key);
+                changed | if is_value { blot(value) } else { !is_a_name(value) && mask(value) }
+            })
         }
         Value::Object(fields) => {
             let mut changed = false;
@@ -168,6 +171,7 @@ mod tests {
             json!({"headers": [{"value": "secret-1", "name": "proxy-authorization"}]}),
             json!({"X-Api-Key": "secret-1", "JSESSIONID": "secret-2", "set-cookie": ["secret-3"]}),
             json!({"Cookie: y=secret-1": 1}),
+            json!({"name": "Cookie", "header": "Cookie: a=secret-1", "value": "secret-2"}),
         ] {
             assert!(mask(&mut shown), "{shown}");
             assert!(!shown.to_string().contains("secret-"), "{shown}");

@@ -245,8 +245,8 @@ impl SharePages {
     }
 }
 
-/// Which of the codes may be right, as the service has them. Where it is known which code is, only that one; `None` for wrong ones, for dead ones, and
-/// for shares that have none or are not there. All take the same time.
+/// Which of the codes may be right, as the service has them. Where it is known which code is, only that one; `None` for wrong
+/// ones, for dead ones, and for shares that have none or are not there. All take the same time.
 pub(super) fn candidate(entry: Option<&share_entry::Entry>, codes: &[Secret]) -> Option<Vec<Secret>> {
     let usable = entry.filter(|entry| entry.needs_code && !entry.code_dead);
     let check = entry.and_then(|entry| entry.check.clone());
