@@ -27,6 +27,11 @@ impl Mark {
         Self(hex(&sha256(format!("{tenant}\0share\0{id}").as_bytes())))
     }
 
+    /// That of no share at all: what has to be written somewhere about ids that are not there is written there.
+    pub(in crate::gateway) fn stand_in(tenant: &TenantId) -> Self {
+        Self(hex(&sha256(format!("{tenant}\0no share").as_bytes())))
+    }
+
     /// One from an address.
     pub(in crate::gateway) fn parse(text: &str) -> Option<Self> {
         let fits = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

@@ -3,7 +3,7 @@
 
 use zeroize::Zeroizing;
 
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, stand_in};
 use crate::gateway::domain::share_entry::{Access, Mark};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::Key;
@@ -13,7 +13,7 @@ pub(in crate::gateway) const KEPT: u64 = 200;
 const KIND: &str = "share-access";
 
 impl Ledger {
-    /// Writes an access down. Trouble is logged, not told: nobody is refused because it could not be noted.
+    /// Writes an access down; one of a share that is not there among all such, where it takes as long. Trouble is logged, not told: nobody is refused because it could not be noted.
     pub(in crate::gateway) async fn note(&self, tenant: &TenantId, mark: &Mark, access: &Access) {
         if let Err(error) = self.write(tenant, mark, access).await {
             tracing::warn!(%tenant, share = mark.short(), %error, "an access to a share was not written down");
@@ -21,8 +21,10 @@ impl Ledger {
     }
 
     async fn write(&self, tenant: &TenantId, mark: &Mark, access: &Access) -> Result<(), LedgerError> {
-        let Some(entry) = self.entry(tenant, mark).await? else { return Ok(()) };
-        let kept = self.kept(&entry);
+        let (mark, kept) = match self.sought(tenant, mark).await? {
+            Some(entry) => (mark, self.kept(&entry)),
+            None => (&Mark::stand_in(tenant), stand_in::KEPT),
+        };
         let count = self.store.count(&Key::new(tenant, KIND, mark.as_str()), kept).await?;
         let key = slot(tenant, mark, count.value % KEPT);
         let plain = Zeroizing::new(serde_json::to_vec(access).map_err(|_| LedgerError::Sealed)?);

@@ -9,6 +9,7 @@ mod accesses;
 mod endings;
 mod grants;
 mod guard;
+mod stand_in;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use zeroize::Zeroizing;
 
 pub(in crate::gateway) use self::grants::{Grants, Inside, Terms};
 pub(in crate::gateway) use self::guard::{Admission, Brake, Guard, Locks, Reached, Try};
+use self::stand_in::StandIn;
 use crate::gateway::domain::share_entry::{CodeCheck, Entry, Mark, State};
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::store::{Key, Store, Swap, Unavailable, Version};
@@ -64,11 +66,12 @@ pub(in crate::gateway) struct Ledger {
     ring: Arc<Ring>,
     clock: Clock,
     brake: Brake,
+    stand_in: Arc<StandIn>,
 }
 
 impl Ledger {
-    pub(in crate::gateway) const fn new(store: Store, ring: Arc<Ring>, clock: Clock, brake: Brake) -> Self {
-        Self { store, ring, clock, brake }
+    pub(in crate::gateway) fn new(store: Store, ring: Arc<Ring>, clock: Clock, brake: Brake) -> Self {
+        Self { store, ring, clock, brake, stand_in: Arc::default() }
     }
 
     /// What to keep in an entry, in place of its code, which is `code` as the service knows it. For every new code:

@@ -213,6 +213,25 @@ async fn however_many_come_the_newest_two_hundred_are_kept() {
     .await;
 }
 
+#[tokio::test]
+async fn tries_at_what_is_not_there_take_one_place_for_all_and_the_list_of_no_share() {
+    both(async |bench| {
+        let (ledger, tenant) = (ledger(bench), acme());
+        let mark = |number: i64| Mark::of(&tenant, &format!("made-up-{number}").parse().unwrap());
+        for number in 0..230 {
+            let at = Timestamp(bench.clock.now().0 + number);
+            let access =
+                Access { at, outcome: Outcome::WrongCode, network: "192.0.2.0/24".to_owned(), device: Device::default() };
+            assert_eq!(ledger.sought(&tenant, &mark(number)).await.unwrap(), None);
+            ledger.note(&tenant, &mark(number), &access).await;
+            assert!(ledger.accesses(&tenant, &mark(number)).await.unwrap().is_empty());
+        }
+        assert_eq!(ledger.accesses(&tenant, &Mark::stand_in(&tenant)).await.unwrap().len(), 200);
+        assert!(ledger.all(&tenant).await.unwrap().is_empty());
+    })
+    .await;
+}
+
 struct Door {
     bench: Bench,
     ledger: Ledger,

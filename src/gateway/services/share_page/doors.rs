@@ -34,15 +34,18 @@ impl SharePages {
         }
         let policy = self.policies.of(&place.tenant).await?;
         let mark = place.mark();
-        let entry = self.ledger.entry(&place.tenant, &mark).await?;
+        let entry = self.ledger.sought(&place.tenant, &mark).await?;
         let attempt = Try::at((&place.tenant, &mark), entry.as_ref(), &place.network);
         let locked_for = match self.guard.admit(attempt, &policy, self.turn).await? {
             Admission::Look { locked_for } => locked_for,
             Admission::Wait { seconds, over } => {
                 // The first while its network waits, then the second, the fourth, the eighth: whoever tries without end makes the
                 // log forget nobody.
-                if over.is_power_of_two() && entry.as_ref().is_some_and(|entry| entry.needs_code && !entry.code_dead) {
-                    self.log.note(place, &mark, Outcome::TurnedAway);
+                if over.is_power_of_two() {
+                    match entry {
+                        Some(entry) if entry.needs_code && !entry.code_dead => self.log.note(place, &mark, Outcome::TurnedAway),
+                        _ => self.log.pass_over(place),
+                    }
                 }
                 return Ok(Entrance::Wait(seconds));
             }
@@ -196,7 +199,10 @@ impl SharePages {
     ) -> Result<(), Error> {
         let is_real = entry.is_some_and(|entry| entry.needs_code);
         let reached = self.guard.wrong(attempt, is_real, policy).await?;
-        let Some(entry) = entry else { return Ok(()) };
+        let Some(entry) = entry else {
+            self.log.pass_over(place);
+            return Ok(());
+        };
         match reached {
             Some(Reached::Dead) if !entry.code_dead => {
                 self.kill(place, (attempt.mark, entry.codes)).await?;
@@ -204,7 +210,7 @@ impl SharePages {
             }
             Some(Reached::Locked) => self.log.alarm(place, attempt.mark, Outcome::Locked),
             // Not even written down: strangers could make the log forget who really came.
-            _ if entry.code_dead => {}
+            _ if entry.code_dead => self.log.pass_over(place),
             Some(Reached::NetworkWaits(wait)) if is_real => {
                 let until = self.clock.now().after(wait);
                 self.log.note(place, attempt.mark, Outcome::NetworkWaits { until, codes: entry.codes });
@@ -228,7 +234,7 @@ impl SharePages {
     pub(in crate::gateway) async fn open_without_code(&self, place: &Place) -> Result<Entrance, Error> {
         let policy = self.policies.of(&place.tenant).await?;
         let mark = place.mark();
-        let entry = self.ledger.entry(&place.tenant, &mark).await?;
+        let entry = self.ledger.sought(&place.tenant, &mark).await?;
         let fits = |entry: &share_entry::Entry| {
             !entry.needs_code && entry.most_views.is_none() && entry.state(self.clock.now()) == State::Open
         };

@@ -44,7 +44,7 @@ impl SharePages {
     /// [`Error::ShareClosed`] for a right code of a share that does not open to programs.
     pub(in crate::gateway) async fn pass(&self, place: Place, code: Option<Secret>) -> Result<Guest, Error> {
         let policy = self.policies.of(&place.tenant).await?;
-        let entry = self.ledger.entry(&place.tenant, &place.mark()).await?;
+        let entry = self.ledger.sought(&place.tenant, &place.mark()).await?;
         let opens = entry.as_ref().is_some_and(|entry| self.opens_to_programs(entry, &policy));
         match (entry, code) {
             (Some(entry), _) if opens && !entry.needs_code => Ok(Guest { place, entry, policy, code: None, locked_for: None }),
