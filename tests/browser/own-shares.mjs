@@ -114,6 +114,13 @@ async function keep(page, share) {
   await page.getByText('Code worthless', { exact: true }).locator('visible=true').first().waitFor();
   await page.locator('tbody a code').first().click();
   await seen(page, 'share-code-worthless');
+  // Whoever looks at nothing but the first page is told as well.
+  await page.goto(`${demo.portal}/`);
+  const told = page.getByRole('region', { name: 'Shares in need of a new code' });
+  await told.waitFor();
+  await seen(page, 'home-code-worthless');
+  await told.getByRole('link').first().click();
+  await page.getByRole('heading', { name: 'How it stands' }).waitFor();
 }
 
 async function endSeveral(page) {
