@@ -87,10 +87,10 @@ impl Guard {
         let until = Instant::now() + patience;
         let mut pause = PAUSE;
         loop {
-            let admission = self.counted(attempt, policy).await?;
-            let Admission::Wait { over, .. } = admission else { return Ok(admission) };
-            // One where everybody waits, as many as the policy has it else.
-            let most = if over == 0 { 1 } else { u64::from(policy.wrong_by_network) };
+            let (admission, most) = self.counted(attempt, policy).await?;
+            if matches!(admission, Admission::Look { .. }) {
+                return Ok(admission);
+            }
             loop {
                 let value = self.0.peek(&from_network(attempt)).await?.map_or(0, |count| count.value);
                 let is_decided = value / WRONG >= most || self.is_braked(attempt).await?.is_some();
@@ -111,21 +111,24 @@ impl Guard {
         Ok(self.0.peek(&over_all(attempt)).await?.filter(|count| count.value >= self.1.most))
     }
 
-    async fn counted(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<Admission, Unavailable> {
+    /// Counts a try. With how many of its network are looked at: one where everybody waits, else as the policy has it.
+    async fn counted(&self, attempt: Try<'_>, policy: &SharePolicy) -> Result<(Admission, u64), Unavailable> {
         let lock = locked(attempt);
         let (braked, lock) = futures_util::future::try_join(self.is_braked(attempt), self.0.peek(&lock)).await?;
         if let Some(count) = braked {
-            return Ok(Admission::Wait { seconds: wait(count), over: 0 });
+            return Ok((Admission::Wait { seconds: wait(count), over: 0 }, 1));
         }
         let count = self.0.count(&from_network(attempt), minutes(policy.network_minutes)).await?;
         let tries = count.value % WRONG;
         let most = u64::from(policy.wrong_by_network);
-        Ok(match lock {
+        let looked_at = if lock.is_some() { 1 } else { most };
+        let admission = match lock {
             _ if tries > most => Admission::Wait { seconds: wait(count), over: tries - most },
             Some(lock) if tries > 1 => Admission::Wait { seconds: wait(lock), over: 0 },
             Some(lock) => Admission::Look { locked_for: Some(wait(lock)) },
             None => Admission::Look { locked_for: None },
-        })
+        };
+        Ok((admission, looked_at))
     }
 
     /// Counts a wrong code. What this one brought about, if anything.

@@ -25,7 +25,7 @@ pub(in crate::gateway) use self::guard::{Admission, Brake, Guard, Locks, Reached
 use self::stand_in::StandIn;
 use crate::gateway::domain::share_entry::{CodeCheck, Entry, Mark, State};
 use crate::gateway::domain::tenant::TenantId;
-use crate::gateway::store::{Key, Store, Swap, Unavailable, Version};
+use crate::gateway::store::{Key, Lease, Store, Swap, Unavailable, Version};
 use crate::platform::clock::Clock;
 use crate::platform::random;
 use crate::platform::seal::Ring;
@@ -39,6 +39,9 @@ const TRIES: usize = 300;
 const AT_ONCE: usize = 64;
 /// An entry outlives what it tells by this much, so that a listing that begins now can end.
 const SLACK: Duration = Duration::from_hours(24);
+
+/// A change that takes longer than this is given up on.
+const CHANGE_TAKES: Duration = Duration::from_mins(2);
 
 /// Why the ledger gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +58,7 @@ pub(in crate::gateway) enum LedgerError {
 pub(in crate::gateway) enum View {
     /// This view is the caller's; the entry as it is with it.
     Taken(Box<Entry>),
-    /// All views are spent, or the share is over.
+    /// All views are spent, the share is over, or it has another code by now.
     None,
 }
 
@@ -124,12 +127,13 @@ impl Ledger {
         Err(LedgerError::from(Unavailable("too many changes of one share at once".to_owned())).into())
     }
 
-    /// Takes one view of a share that is open: of any number of callers as many get one as there are left.
-    pub(in crate::gateway) async fn take_view(&self, tenant: &TenantId, mark: &Mark) -> Result<View, LedgerError> {
+    /// Takes one view of a share that is open and has the code still that was looked at, [`Entry::codes`]: of any number of callers as
+    /// many get one as there are left.
+    pub(in crate::gateway) async fn take_view(&self, tenant: &TenantId, mark: &Mark, codes: u64) -> Result<View, LedgerError> {
         let now = self.clock.now();
         let taken = self
             .change(tenant, mark, |entry| {
-                if entry.state(now) != State::Open {
+                if entry.state(now) != State::Open || entry.codes != codes {
                     return Err(NoView::Spent);
                 }
                 entry.views = entry.views.saturating_add(1);
@@ -142,6 +146,17 @@ impl Ledger {
             Ok(None) | Err(NoView::Spent) => Ok(View::None),
             Err(NoView::Trouble(error)) => Err(error),
         }
+    }
+
+    /// The right to change a share at the service and here, if nobody has it: such changes come one after the other, because of two
+    /// new codes the one that is noted must be the one that opens. To be given back with [`Ledger::changed`].
+    pub(in crate::gateway) async fn changing(&self, tenant: &TenantId, mark: &Mark) -> Result<Option<Lease>, LedgerError> {
+        Ok(self.store.acquire(&Key::new(tenant, "share-change", mark.as_str()), CHANGE_TAKES).await?)
+    }
+
+    /// Ends what [`Ledger::changing`] began. A right that is not given back runs out by itself.
+    pub(in crate::gateway) async fn changed(&self, lease: &Lease) {
+        let _ = self.store.release(lease).await;
     }
 
     /// Takes back the entry of a share that was not made after all.

@@ -43,7 +43,7 @@ async fn of_fifty_who_open_at_once_as_many_get_in_as_there_are_views() {
         let tries: Vec<_> = (0..50)
             .map(|_| {
                 let (ledger, tenant, mark) = (ledger.clone(), tenant.clone(), mark.clone());
-                tokio::spawn(async move { ledger.take_view(&tenant, &mark).await.unwrap() })
+                tokio::spawn(async move { ledger.take_view(&tenant, &mark, 0).await.unwrap() })
             })
             .collect();
         let taken: HashSet<u32> = futures_util::future::join_all(tries)
@@ -92,12 +92,31 @@ async fn a_share_that_is_over_stays_as_a_tombstone_for_its_days_and_opens_no_mor
     bench.pass(Duration::from_hours(25));
     let state = async || ledger.entry(&tenant, &mark).await.unwrap().map(|entry| entry.state(bench.clock.now()));
     assert_eq!(state().await, Some(State::Expired));
-    assert_eq!(ledger.take_view(&tenant, &mark).await.unwrap(), View::None);
+    assert_eq!(ledger.take_view(&tenant, &mark, 0).await.unwrap(), View::None);
     bench.pass(Duration::from_hours(179 * 24));
     assert_eq!(state().await, Some(State::Expired));
     bench.pass(Duration::from_hours(3 * 24));
     assert_eq!(state().await, None);
     assert!(ledger.all(&tenant).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_code_that_was_replaced_meanwhile_takes_no_view_of_the_new_one() {
+    both(async |bench| {
+        let (ledger, tenant) = (ledger(bench), acme());
+        let share = Entry { most_views: Some(1), ..entry("s", bench.clock.now()) };
+        let mark = Mark::of(&tenant, &share.id);
+        ledger.begin(&tenant, &share).await.unwrap();
+        let check = Ledger::check_of(&Secret::new("NEWERCODE")).unwrap();
+        let renew = |entry: &mut Entry| -> Result<(), LedgerError> {
+            entry.renew_code(check.clone());
+            Ok(())
+        };
+        ledger.change(&tenant, &mark, renew).await.unwrap().unwrap();
+        assert_eq!(ledger.take_view(&tenant, &mark, 0).await.unwrap(), View::None);
+        assert!(matches!(ledger.take_view(&tenant, &mark, 1).await.unwrap(), View::Taken(_)));
+    })
+    .await;
 }
 
 /// A share with something to tell, and what of it is at rest.
@@ -129,7 +148,7 @@ async fn a_share_loses_what_it_showed_whichever_way_it_ends() {
         let [expired, used, ended] = &marks;
         assert!(ledger.end(&acme(), ended, &"Dora".into()).await.unwrap().unwrap().0);
         assert!(!tells(&at_rest(&ledger, ended).await));
-        assert!(matches!(ledger.take_view(&acme(), used).await.unwrap(), View::Taken(_)));
+        assert!(matches!(ledger.take_view(&acme(), used, 0).await.unwrap(), View::Taken(_)));
         // Whoever took the last view is inside still.
         bench.pass(Duration::from_hours(2));
         assert!(tells(&ledger.entry(&acme(), used).await.unwrap().unwrap()));
@@ -280,6 +299,23 @@ async fn five_wrong_codes_close_the_door_for_their_network_only_and_for_a_while(
     assert_eq!(door.waits(Try { codes: 1, ..door.from("192.0.2.0/24") }).await, None);
     door.bench.pass(Duration::from_secs(601));
     assert_eq!(door.waits(door.from("192.0.2.0/24")).await, None);
+}
+
+#[tokio::test]
+async fn tries_beyond_those_of_a_network_at_a_locked_share_wait_for_nobody() {
+    let door = door();
+    for number in 0..20 {
+        door.wrong(&format!("10.0.{number}.0/24")).await;
+    }
+    // Once it is looked at; then nobody looks, so there is nothing to wait for.
+    door.wrong("192.0.2.0/24").await;
+    let patience = Duration::from_mins(1);
+    let started = tokio::time::Instant::now();
+    for _ in 0..8 {
+        let admission = door.ledger.guard().admit(door.from("192.0.2.0/24"), &POLICY, patience).await.unwrap();
+        assert!(matches!(admission, Admission::Wait { .. }), "{admission:?}");
+    }
+    assert!(started.elapsed() < patience, "{:?}", started.elapsed());
 }
 
 #[tokio::test]

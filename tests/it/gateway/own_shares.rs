@@ -132,7 +132,9 @@ async fn the_same_form_sent_twenty_times_makes_one_share() {
         });
         let answers = join_all(sent).await;
         let made = answers.iter().filter(|answer| answer.text().contains("id=\"share-code\"")).count();
-        let told = answers.iter().filter(|answer| answer.text().contains("already created")).count();
+        // Some come while nobody knows yet what becomes of the first.
+        let words = ["already created", "This form was sent before"];
+        let told = answers.iter().filter(|answer| words.iter().any(|word| answer.text().contains(word))).count();
         assert_eq!((made, told, office.known().await), (1, 19, 1));
     })
     .await;

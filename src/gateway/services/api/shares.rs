@@ -19,6 +19,7 @@ use crate::gateway::ledger::Ledger;
 use crate::gateway::services::error::Error;
 use crate::gateway::services::share_policy::SharePolicies;
 use crate::gateway::services::shares::bounded;
+use crate::gateway::store::Lease;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::hostile::Hostile;
 use crate::platform::secret::Secret;
@@ -65,7 +66,13 @@ pub(super) struct Wish {
 
 enum What {
     Made(Box<Entry>),
-    Changed { mark: Mark, ends: Option<Timestamp>, code: NewCode },
+    /// With the right to change it, which ends with the call.
+    Changed {
+        mark: Mark,
+        ends: Option<Timestamp>,
+        code: NewCode,
+        lease: Lease,
+    },
     Ended(Vec<Mark>),
     TasksEnded(Vec<TaskId>),
 }
@@ -165,7 +172,12 @@ impl OwnShares {
         if let Some(words) = entry.and_then(|entry| entry.state(now).why_final()) {
             return Err(Error::Invalid(words.to_owned()));
         }
-        Ok(Some(What::Changed { mark, ends, code: wanted }))
+        let Some(lease) = self.ledger.changing(ask.tenant, &mark).await? else {
+            return Err(Error::Conflict(
+                "This share is being changed at the same time. Call again when that has ended.".to_owned(),
+            ));
+        };
+        Ok(Some(What::Changed { mark, ends, code: wanted, lease }))
     }
 
     /// `None` where not all are the caller's: all are ended, or none.
@@ -185,7 +197,7 @@ impl OwnShares {
                     self.tell(tenant, wish, "made", &Mark::of(tenant, &entry.id));
                 }
             }
-            What::Changed { mark, ends, code } => {
+            What::Changed { mark, ends, code, .. } => {
                 let now = self.clock.now();
                 let noted = |entry: &mut Entry| -> Result<(), Error> {
                     // One that came to its end meanwhile stays so.
@@ -219,6 +231,13 @@ impl OwnShares {
             }
         }
         Ok(())
+    }
+
+    /// The call has come to its end, whatever that is.
+    pub(super) async fn over(&self, wish: &Wish) {
+        if let What::Changed { lease, .. } = &wish.what {
+            self.ledger.changed(lease).await;
+        }
     }
 
     fn tell(&self, tenant: &TenantId, wish: &Wish, what: &str, mark: &Mark) {

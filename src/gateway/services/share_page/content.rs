@@ -12,11 +12,22 @@ use crate::platform::secret::Secret;
 
 impl SharePages {
     pub(in crate::gateway) async fn content(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
+        let content = self.shown(visit).await?;
+        self.unless_over(visit, content).await
+    }
+
+    /// What the service took its time for is shown only if the visit is good still: the owner may have ended it meanwhile.
+    async fn unless_over<T>(&self, visit: &Visit, content: Content<T>) -> Result<Content<T>, Error> {
+        let now = self.visit(visit.place.clone(), &visit.handle).await?;
+        Ok(if now.is_some() { content } else { Content::Over })
+    }
+
+    async fn shown(&self, visit: &Visit) -> Result<Content<PublicShare>, Error> {
         let opened = self.public_share(&visit.place, visit.code.as_ref()).await?;
         Ok(Content::of(opened).map(|share| share.for_recipients(visit.hides_evidence)))
     }
 
-    pub(in crate::gateway) async fn finding(&self, visit: &Visit, vul: &VulId) -> Result<Content<Finding>, Error> {
+    async fn finding(&self, visit: &Visit, vul: &VulId) -> Result<Content<Finding>, Error> {
         let (place, code) = (&visit.place, visit.code.as_ref());
         let ask = |service: ScanningService, call: Call| async move {
             service.public_finding(&call, &place.spot.share, vul, code).await
@@ -27,7 +38,7 @@ impl SharePages {
             .await?
         {
             // The share may be there without this finding.
-            Opened::Gone => match self.content(visit).await? {
+            Opened::Gone => match self.shown(visit).await? {
                 Content::Here(_) => Err(Error::NotFound),
                 Content::Over => Ok(Content::Over),
             },
@@ -41,14 +52,15 @@ impl SharePages {
         visit: &Visit,
         vul: &VulId,
     ) -> Result<Content<(Finding, Vec<Chain>)>, Error> {
-        let (finding, share) = futures_util::future::try_join(self.finding(visit, vul), self.content(visit)).await?;
-        Ok(match (finding, share) {
+        let (finding, share) = futures_util::future::try_join(self.finding(visit, vul), self.shown(visit)).await?;
+        let content = match (finding, share) {
             (Content::Here(finding), Content::Here(share)) => {
                 let chains = share.chains.into_iter().filter(|chain| chain.leads_to().any(|id| id == vul)).collect();
                 Content::Here((finding, chains))
             }
             _ => Content::Over,
-        })
+        };
+        self.unless_over(visit, content).await
     }
 
     /// One exploit chain of those the share shows, and the findings of the share it leads to.
@@ -57,7 +69,7 @@ impl SharePages {
         visit: &Visit,
         chain: &VulId,
     ) -> Result<Content<(Chain, Vec<FindingRow>)>, Error> {
-        let share = match self.content(visit).await? {
+        let share = match self.shown(visit).await? {
             Content::Here(share) => share,
             Content::Over => return Ok(Content::Over),
         };
@@ -73,7 +85,7 @@ impl SharePages {
                 let chain = chain.for_recipients(visit.hides_evidence);
                 let ids: Vec<&VulId> = chain.leads_to().collect();
                 let findings = share.findings.into_iter().filter(|row| ids.contains(&&row.id)).collect();
-                Ok(Content::Here((chain, findings)))
+                self.unless_over(visit, Content::Here((chain, findings))).await
             }
             // The share is there, so it is this chain that is not.
             Opened::Gone => Err(Error::NotFound),

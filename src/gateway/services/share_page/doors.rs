@@ -162,9 +162,13 @@ impl SharePages {
         policy: &SharePolicy,
     ) -> Result<Entrance, Error> {
         let mark = attempt.mark;
-        let View::Taken(entry) = self.ledger.take_view(&place.tenant, mark).await? else {
-            self.seldom(place, attempt, (Outcome::TooLate, policy)).await?;
+        let View::Taken(entry) = self.ledger.take_view(&place.tenant, mark, attempt.codes).await? else {
             let entry = self.ledger.entry(&place.tenant, mark).await?;
+            // Its code was changed while the service was asked, so what was typed is a wrong one by now.
+            if entry.as_ref().is_some_and(|entry| entry.codes != attempt.codes || entry.code_dead) {
+                return Ok(Entrance::Refused);
+            }
+            self.seldom(place, attempt, (Outcome::TooLate, policy)).await?;
             let state = entry.map_or(State::Ended, |entry| entry.state(self.clock.now()));
             // Between two looks it can only have been opened again.
             return Ok(Entrance::Over(if state == State::Open { State::UsedUp } else { state }));

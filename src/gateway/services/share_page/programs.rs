@@ -135,15 +135,28 @@ impl SharePages {
         let whose = (entry.version, &*place.network);
         let begins = self.grants.begin_visit(&place.tenant, mark, whose, life).await?;
         if wanted == Wanted::Part && !begins {
-            return Ok(());
+            return self.opens_still(guest, mark).await;
         }
-        match self.ledger.take_view(&place.tenant, mark).await? {
+        match self.ledger.take_view(&place.tenant, mark, entry.codes).await? {
             View::Taken(_) => {
                 self.log.note(place, mark, Outcome::Opened);
                 Ok(())
             }
-            // It ended meanwhile.
-            View::None => Err(Error::ShareClosed),
+            // It ended meanwhile, or its code was changed.
+            View::None => self.opens_still(guest, mark).await.and(Err(Error::ShareClosed)),
+        }
+    }
+
+    /// Whether the share opens to this program still: what the service said may be older than what the owner did.
+    async fn opens_still(&self, guest: &Guest, mark: &Mark) -> Result<(), Error> {
+        let tenant = &guest.place.tenant;
+        let policy = self.policies.of(tenant).await?;
+        match self.ledger.entry(tenant, mark).await? {
+            Some(entry) if entry.codes != guest.entry.codes || entry.code_dead => {
+                Err(if entry.needs_code && guest.code.is_none() { Error::CodeNeeded } else { Error::WrongCode })
+            }
+            Some(entry) if self.opens_to_programs(&entry, &policy) => Ok(()),
+            _ => Err(Error::ShareClosed),
         }
     }
 }

@@ -1,8 +1,6 @@
 //! One share after it was made: how it stands, another last day, a new code. A change closes the door first and tells the
 //! service then; the door opens again when the service has said yes, so an outage in the middle leaves it closed.
 
-use std::time::Duration;
-
 use super::making::{Field, NewLink, Outcome, Problem, Problems, said_no};
 use super::{Days, Seen, Shares, WantedCode, as_typed, code, complete, days, end_of};
 use crate::contract::ids::ShareId;
@@ -13,11 +11,8 @@ use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::Ledger;
 use crate::gateway::services::Actor;
 use crate::gateway::services::error::Error;
-use crate::gateway::store::Key;
 use crate::platform::clock::Timestamp;
 
-/// A change that takes longer than this is given up on.
-const CHANGE_TAKES: Duration = Duration::from_mins(2);
 /// Pages of the service's list that are looked through for one share: 1,000 shares.
 const LOOKED_THROUGH: u32 = 5;
 
@@ -193,15 +188,13 @@ impl Shares {
         told.await
     }
 
-    /// Changes of one share come one after the other: of two new codes the one that is shown must be the one that opens.
+    /// Changes of one share come one after the other, those of programs as well.
     async fn alone<T>(&self, actor: &Actor, mark: &Mark, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        let key = Key::new(&actor.principal.tenant, "share-change", mark.as_str());
-        let Some(lease) = self.store.acquire(&key, CHANGE_TAKES).await? else {
+        let Some(lease) = self.ledger.changing(&actor.principal.tenant, mark).await? else {
             return Err(Error::Conflict("This share is being changed at the same time. Load its page again.".to_owned()));
         };
         let done = work.await;
-        // One that is not given back runs out by itself.
-        let _ = self.store.release(&lease).await;
+        self.ledger.changed(&lease).await;
         done
     }
 }

@@ -165,7 +165,7 @@ impl Shares {
             Ok(understood) => understood,
             Err(problems) => return Ok(Err(problems)),
         };
-        let made = self.once(actor, &wanted.once, self.make(actor, wanted, &understood, &policy)).await?;
+        let made = self.once(actor, &wanted.once, Box::pin(self.make(actor, wanted, &understood, &policy))).await?;
         let Some(entry) = made else { return Ok(Ok(Outcome::AlreadyMade)) };
         let mark = Mark::of(&actor.principal.tenant, &entry.id);
         self.note(actor, "made", &mark);

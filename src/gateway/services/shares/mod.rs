@@ -38,6 +38,10 @@ use crate::platform::secret::Secret;
 
 /// A form is remembered as used for this long; an older one makes a new share.
 const FORM_KEPT: Duration = Duration::from_hours(24);
+/// Stands in the mark of a form that has done its work.
+const DONE: &[u8] = b"done";
+const SENT_BEFORE: &str = "This form was sent before, and what came of it is not known yet. Look at the list of shares first: where a \
+share is there whose code you have not seen, give it a new one.";
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
@@ -69,15 +73,23 @@ impl Shares {
         random::id().map_err(|error| Error::Internal(error.to_string()))
     }
 
-    /// Does `work` unless this form did it before. When it comes to nothing, the form can be sent again.
+    /// Does `work` unless this form did it before; `None` then. When it comes to nothing, the form can be sent again.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] as long as it is not known what became of the same form.
     async fn once<T>(&self, actor: &Actor, once: &str, work: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, Error> {
         complete(once)?;
         let form = Key::hashed(&actor.principal.tenant, "share-form", &format!("{}/{once}", actor.principal.key()));
         if self.store.insert(&form, Vec::new(), Some(FORM_KEPT)).await?.is_none() {
-            return Ok(None);
+            let is_done = self.store.get(&form).await?.is_some_and(|record| record.value == DONE);
+            return if is_done { Ok(None) } else { Err(Error::Conflict(SENT_BEFORE.to_owned())) };
         }
         match work.await {
-            Ok(made) => Ok(Some(made)),
+            Ok(made) => {
+                // Without this word whoever sends it again is told that nothing is known, which is true of them.
+                let _ = self.store.put(&form, DONE.to_vec(), Some(FORM_KEPT)).await;
+                Ok(Some(made))
+            }
             Err(error) => {
                 // If even that cannot be noted, the form runs out by itself.
                 let _ = self.store.delete(&form).await;

@@ -66,6 +66,8 @@ pub(super) struct Fake {
     pub(super) report_stays: bool,
     /// Findings and chains have credentials in titles and wherever else no sentence is, too.
     pub(super) careless: bool,
+    /// Answers are kept back, with what was true when they were asked for.
+    pub(super) is_slow: bool,
     next: u32,
 }
 
@@ -211,11 +213,19 @@ fn refused(status: u16) -> HttpResponse {
 }
 
 async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> HttpResponse {
+    let answer = answered(&request, &body, &state);
+    while state.lock().unwrap().is_slow {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    answer
+}
+
+fn answered(request: &HttpRequest, body: &Bytes, state: &Mutex<Fake>) -> HttpResponse {
     let path = request.uri().path().strip_prefix("/scanner/api").unwrap_or_default().to_owned();
     let bearer = request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default();
-    let sent: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let sent: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let mut fake = state.lock().unwrap();
-    fake.asked.push((request.method().to_string(), path.clone(), bearer.clone(), String::from_utf8_lossy(&body).into_owned()));
+    fake.asked.push((request.method().to_string(), path.clone(), bearer.clone(), String::from_utf8_lossy(body).into_owned()));
     if let Some(status) = fake.broken {
         return refused(status);
     }

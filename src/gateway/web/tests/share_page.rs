@@ -6,7 +6,7 @@ use actix_web::body::MessageBody as _;
 use serde_json::json;
 
 use super::administration::save;
-use super::bench::{Bench, Browser, GOOD_KEY, Site, XSS, alice};
+use super::bench::{Answer, Bench, Browser, GOOD_KEY, Site, XSS, alice};
 use crate::config::gateway::PublicAuth;
 use crate::gateway::domain::share_entry::{Entry, Mark, Outcome, State};
 use crate::gateway::domain::tenant::TenantId;
@@ -162,6 +162,49 @@ async fn a_share_that_ends_meanwhile_gives_a_neutral_page() {
         assert_eq!(over.status, 404, "{path}");
         assert!(over.body.contains("has ended"));
     }
+}
+
+/// Does `work` while the service is about to answer `sent`, from what it knew before.
+async fn meanwhile(bench: &Bench, sent: impl Future<Output = Answer>, work: impl Future<Output = ()>) -> Answer {
+    let before = bench.asked("/public/real");
+    bench.fake.lock().unwrap().is_slow = true;
+    let work = async {
+        until("the service to be asked", async || bench.asked("/public/real") > before).await;
+        work.await;
+        bench.fake.lock().unwrap().is_slow = false;
+    };
+    futures_util::future::join(sent, work).await.0
+}
+
+#[actix_web::test]
+async fn what_the_service_took_its_time_for_is_not_shown_when_the_share_was_ended_meanwhile() {
+    for path in ["/s/real/view", "/s/real/view/findings/v1", "/s/real/view/chains/c1"] {
+        let bench = Bench::new();
+        bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+        let portal = bench.portal().await;
+        let mut browser = Browser::new("acme.example");
+        browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]).await;
+        assert_eq!(browser.get(&portal, path).await.status, 200, "{path}");
+        let end = bench.change("real", |entry| {
+            entry.end(entry.made, &"alice".into());
+        });
+        let over = meanwhile(&bench, browser.get(&portal, path), end).await;
+        assert_eq!(over.status, 404, "{path}");
+        assert!(over.body.contains("has ended"), "{}", over.body);
+    }
+}
+
+#[actix_web::test]
+async fn a_code_that_is_replaced_while_the_service_looks_at_it_opens_nothing_and_takes_no_view() {
+    let bench = Bench::new();
+    bench.share("real", "REPORT", Some("ABCDEFGH")).await;
+    let portal = bench.portal().await;
+    let renew = || bench.change("real", |entry| entry.renew_code(Ledger::check_of(&Secret::new("NEWNEWNEW")).unwrap()));
+    let mut browser = Browser::new("acme.example");
+    let refused = meanwhile(&bench, browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]), renew()).await;
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    let entry = bench.entry("real").await;
+    assert_eq!((entry.views, entry.codes), (0, 1));
 }
 
 #[actix_web::test]

@@ -498,7 +498,7 @@ async fn the_list_tells_the_state_of_each_share_and_finds_it_by_that() {
     share(&portal, &mut alice, &[("last_day", "2026-11-28")]).await;
     let (acme, ledger) = (acme(), bench.services.shares.ledger().clone());
     let id = |number: u32| mark(&format!("made-share-{number}"));
-    assert!(matches!(ledger.take_view(&acme, &id(2)).await.unwrap(), View::Taken(_)));
+    assert!(matches!(ledger.take_view(&acme, &id(2), 0).await.unwrap(), View::Taken(_)));
     let policy = bench.services.shares.policies.of(&acme).await.unwrap();
     for _ in 0..20 {
         let attempt = Try { tenant: &acme, mark: &id(3), codes: 0, network: "192.0.2.0/24" };
