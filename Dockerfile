@@ -3,9 +3,10 @@
 # docker build -t cardea --build-arg CHROMIUM=yes .     with the browser the scanning service needs for remote browsing
 
 FROM rust:1.95-slim-bookworm AS build
-# The cryptography library is C and assembly. What the program calls when it starts is looked up with valgrind, on Redis as well.
+# The cryptography library is C and assembly. The second line is what the build watches the program with (.ci/dist).
 RUN apt-get update \
- && apt-get install -y --no-install-recommends cmake g++ make redis-server valgrind \
+ && apt-get install -y --no-install-recommends cmake g++ make \
+ && apt-get install -y --no-install-recommends curl llvm-22 nginx-light nodejs redis-server valgrind wrk \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
 COPY Cargo.toml Cargo.lock ./
@@ -15,6 +16,7 @@ COPY config config
 COPY static static
 COPY templates templates
 COPY src src
+COPY tests/bench tests/bench
 # The manifest names the tests' entry file; an empty one is enough to build the program.
 RUN mkdir -p tests/it && touch tests/it/main.rs
 RUN --mount=type=cache,target=/usr/local/cargo/registry \

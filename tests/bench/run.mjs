@@ -1,6 +1,8 @@
 // What the gateway costs beside its peers, on one machine, in one run. See README.md here.
 //
-//   tests/bench/run [--rounds 5] [--seconds 4] [--only gateway,nginx] [--binary FILE] [--quick]
+//   tests/bench/run [--rounds 5] [--seconds 4] [--only gateway,nginx] [--scenes get2k,hit2k] [--binary FILE] [--output FILE]
+//
+// With --unpinned all share all cores: that measures nothing, but `.ci/dist` sees what runs.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import crypto from "node:crypto";
 import fs from "node:fs";
@@ -8,8 +10,10 @@ import http from "node:http";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
 import { arrange, ports, servers } from "./servers.mjs";
 
+const here = fileURLToPath(new URL(".", import.meta.url));
 const { values: flags } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
@@ -17,11 +21,12 @@ const { values: flags } = parseArgs({
     only: { type: "string", default: "" },
     scenes: { type: "string", default: "" },
     binary: { type: "string", default: "" },
-    output: { type: "string", default: path.join(import.meta.dirname, "RESULTS.md") },
+    output: { type: "string", default: path.join(here, "RESULTS.md") },
+    unpinned: { type: "boolean", default: false },
   },
 });
 const rounds = Number(flags.rounds), seconds = Number(flags.seconds);
-const top = path.join(import.meta.dirname, "../..");
+const top = path.join(here, "../..");
 // In memory: no disk has a part in it.
 const folder = fs.mkdtempSync("/dev/shm/cardea-bench-");
 // Workers of nginx are not root.
@@ -31,14 +36,14 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // ---- What is needed ----------------------------------------------------------------------------------------------------
 
-const PACKAGES = {
-  nginx: "nginx-light", haproxy: "haproxy", apache2: "apache2", wrk: "wrk", curl: "curl", "redis-server": "redis-server",
-  valgrind: "valgrind",
-};
+const PACKAGES = { nginx: "nginx-light", wrk: "wrk", curl: "curl", "redis-server": "redis-server" };
+const isAsked = (name) => !flags.only || flags.only.split(",").includes(name);
+if (isAsked("haproxy")) PACKAGES.haproxy = "haproxy";
+if (isAsked("oidc")) PACKAGES.apache2 = "apache2";
 function install() {
   const has = (name) => spawnSync("sh", ["-c", `command -v ${name}`], { env: PATHS }).status === 0;
   const missing = Object.keys(PACKAGES).filter((name) => !has(name)).map((name) => PACKAGES[name]);
-  if (!fs.existsSync("/usr/lib/apache2/modules/mod_auth_openidc.so")) missing.push("libapache2-mod-auth-openidc");
+  if (isAsked("oidc") && !fs.existsSync("/usr/lib/apache2/modules/mod_auth_openidc.so")) missing.push("libapache2-mod-auth-openidc");
   if (missing.length === 0) return;
   console.log(`installing ${missing.join(" ")}`);
   const env = { ...PATHS, DEBIAN_FRONTEND: "noninteractive" };
@@ -59,7 +64,8 @@ function build() {
 
 // The server on one core; everything else, the harness as well, on the other. Ahead of other work where that is allowed.
 const isRoot = process.getuid() === 0;
-const pinned = (core, command) => [...(isRoot ? ["nice", "-n", "-15"] : []), "taskset", "-c", String(core), ...command];
+const pinned = (core, command) =>
+  flags.unpinned ? command : [...(isRoot ? ["nice", "-n", "-15"] : []), "taskset", "-c", String(core), ...command];
 function start(core, command, { env = {}, log = "/dev/null" } = {}) {
   const out = fs.openSync(log, "a");
   const [program, ...words] = pinned(core, command);
@@ -245,11 +251,11 @@ async function run() {
   const binary = build();
   arrange(folder, { key: crypto.randomBytes(32).toString("base64") });
   redis = start(0, ["redis-server", "--port", String(ports.redis), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
-  start(0, ["node", path.join(import.meta.dirname, "stub.mjs"), String(ports.provider), String(ports.uploads)], { log: `${folder}/stub.log` });
+  start(0, ["node", path.join(here, "stub.mjs"), String(ports.provider), String(ports.uploads)], { log: `${folder}/stub.log` });
   start(0, ["nginx", "-c", `${folder}/upstream.conf`, "-p", folder]);
   await answers(`http://127.0.0.1:${ports.provider}/keys`);
   await answers(`http://127.0.0.1:${ports.upstream}/`);
-  const all = servers(folder, binary).filter(({ name }) => !flags.only || flags.only.split(",").includes(name));
+  const all = servers(folder, binary).filter(({ name }) => isAsked(name));
   const scenes = Object.keys(SCENES).filter((key) => !flags.scenes || flags.scenes.split(",").includes(key));
   let text = "";
   for (let round = 0; round < rounds; round++) {
