@@ -21,6 +21,18 @@ pub(super) enum Landing<E> {
     Failed(E),
     /// The answer was for the one who asked.
     Alone,
+    /// The one who asked was given no place at the service.
+    NoPlace,
+}
+
+impl<E: StaleOk> Landing<E> {
+    /// What a failure is to those who waited.
+    fn of(error: &E) -> Self {
+        if error.lacks_place() {
+            return Self::NoPlace;
+        }
+        if error.may_serve_stale() { Self::Failed(error.clone()) } else { Self::Alone }
+    }
 }
 
 /// An answer that came, with what was known when it was asked for.
@@ -83,6 +95,8 @@ impl<E: StaleOk> Cache<E> {
         if self.0.memory.is_passed(&slot) {
             return self.alone(Why::Bypass, ask).await;
         }
+        // Whoever has no place may have waited for it: the next one is waited for, and nobody after that.
+        let mut waits_again = true;
         loop {
             let seat = self.0.flights.seat(slot);
             // Once more: it may have come since. Who has the seat gives it up with this.
@@ -106,7 +120,8 @@ impl<E: StaleOk> Cache<E> {
                 (Seat::Follower(other), None) => match other.landed().await {
                     Some(Landing::Answer(kept, status)) => return Ok(whole(self.coalesced(kept, status))),
                     Some(Landing::Failed(error)) => return Err(error),
-                    Some(Landing::Alone) => return self.alone(Why::Miss, ask).await,
+                    Some(Landing::NoPlace) if waits_again => waits_again = false,
+                    Some(Landing::Alone | Landing::NoPlace) => return self.alone(Why::Miss, ask).await,
                     None => {}
                 },
             }
@@ -162,8 +177,7 @@ impl<E: StaleOk> Cache<E> {
             (Err(error), Some(old)) if error.may_serve_stale() => Ok(whole(self.make_do(flight, old, None).await)),
             (Err(error), _) => {
                 self.tally().miss.increment(1);
-                let is_shared = error.may_serve_stale();
-                flight.land(if is_shared { Landing::Failed(error.clone()) } else { Landing::Alone });
+                flight.land(Landing::of(&error));
                 Err(error)
             }
             (Ok(brought), Some(old)) if matches!(brought.status(), 502..=504) => {

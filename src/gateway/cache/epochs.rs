@@ -4,6 +4,9 @@
 //! In this process an epoch is a number that moves at once. The other replicas are told by a message, and by a record of the
 //! store whose version is the epoch of the answers kept there. Until both are done it is tried again, and until then nothing
 //! of the subject is taken from the store or put into it.
+//!
+//! Where a change was given up on, nobody knows when the service makes it. For a while the epoch moves again and again, so that
+//! what was read before it is not kept for long.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::gateway::domain::route_table::Subject;
 use crate::gateway::domain::tenant::TenantId;
@@ -25,6 +28,10 @@ const CHANGED: &str = "cache-changed";
 const AGAIN: Duration = Duration::from_secs(1);
 /// The record of an epoch outlives by this what was kept before it.
 const MARGIN: Duration = Duration::from_mins(1);
+/// So long a service may take over a change that was given up on.
+const OPEN_FOR: Duration = Duration::from_mins(2);
+/// Meanwhile nothing of its subjects is kept longer than this.
+const OPEN_EVERY: Duration = Duration::from_secs(2);
 
 const SUBJECTS: [Subject; 3] = [Subject::TaskLists, Subject::Tasks, Subject::Shares];
 
@@ -42,6 +49,10 @@ struct Inner {
     /// What the other replicas do not know yet, with the number of its last change.
     untold: Mutex<HashMap<(TenantId, Subject), u64>>,
     changes: AtomicU64,
+    /// What changes of unknown end are about, and until when that is.
+    open: Mutex<HashMap<(TenantId, Subject), Instant>>,
+    /// There is something in `open`.
+    opened: Notify,
     /// There is something for the task that tries again.
     again: Notify,
     /// How long the record of an epoch is kept.
@@ -65,6 +76,8 @@ impl Epochs {
             replica: random::id()?,
             untold: Mutex::default(),
             changes: AtomicU64::new(0),
+            open: Mutex::default(),
+            opened: Notify::new(),
             again: Notify::new(),
             kept: longest.saturating_add(MARGIN),
             wait,
@@ -80,6 +93,13 @@ impl Epochs {
         shutdown.spawn(async move {
             tokio::select! {
                 () = telling.tell_again() => {}
+                () = end.begun() => {}
+            }
+        });
+        let (moving, end) = (epochs.clone(), shutdown.clone());
+        shutdown.spawn(async move {
+            tokio::select! {
+                () = moving.move_open() => {}
                 () = end.begun() => {}
             }
         });
@@ -107,6 +127,36 @@ impl Epochs {
             self.untold().insert((tenant.clone(), *subject), number);
             self.turn(tenant, *subject);
         }
+    }
+
+    /// A change of the subjects may still come about.
+    pub(super) fn leave_open(&self, tenant: &TenantId, subjects: &[Subject]) {
+        let until = Instant::now() + OPEN_FOR;
+        self.open().extend(subjects.iter().map(|subject| ((tenant.clone(), *subject), until)));
+        self.0.opened.notify_one();
+    }
+
+    /// Moves the epochs of what is open, until it is not any more and once then.
+    async fn move_open(&self) {
+        loop {
+            if self.open().is_empty() {
+                self.0.opened.notified().await;
+            }
+            tokio::time::sleep(OPEN_EVERY).await;
+            let (now, mut about) = (Instant::now(), Vec::new());
+            self.open().retain(|subject, until| {
+                about.push(subject.clone());
+                *until > now
+            });
+            for (tenant, subject) in about {
+                self.change(&tenant, &[subject]);
+            }
+            self.tell().await;
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<(TenantId, Subject), Instant>> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells the others, or gives up for now; then it is tried again behind the request.

@@ -47,6 +47,10 @@ pub(in crate::gateway) trait StaleOk: Clone + Send + Sync + 'static {
     /// Whether it is about the service (away, too slow, overloaded): then an old answer is better than none, and whoever
     /// waited for the same answer fails with it. Any other failure is the caller's own.
     fn may_serve_stale(&self) -> bool;
+
+    /// Whether the service was not asked at all, this caller having been given no place there: whoever waited for the same answer
+    /// may still have one, and does not fail with it.
+    fn lacks_place(&self) -> bool;
 }
 
 /// The cache. Cheap to clone; clones are the same cache. `E` is what asking may fail with.
@@ -210,8 +214,8 @@ impl<E: StaleOk> Cache<E> {
         self.0.epochs.tell().await;
     }
 
-    /// For a change that is about to be sent: what is kept of these subjects ends with it, also when its request is dropped on the
-    /// way.
+    /// For a change that is about to be sent: what is kept of these subjects ends with it. When its request is dropped on the way,
+    /// nobody knows when it comes about, so that for a while nothing that is read meanwhile lasts.
     pub(in crate::gateway) fn changing(&self, tenant: &TenantId, subjects: &'static [Subject]) -> Changing {
         Changing { epochs: self.0.epochs.clone(), tenant: tenant.clone(), subjects, is_over: false }
     }
@@ -233,9 +237,13 @@ pub(in crate::gateway) struct Changing {
 }
 
 impl Changing {
-    /// The service has answered. Waits for other replicas to be told, not for long.
-    pub(in crate::gateway) async fn done(mut self) {
+    /// The service has answered, or will not any more: with `is_open` nobody knows what it does still. Waits for other replicas to be
+    /// told, not for long.
+    pub(in crate::gateway) async fn done(mut self, is_open: bool) {
         if self.end() {
+            if is_open {
+                self.epochs.leave_open(&self.tenant, self.subjects);
+            }
             Box::pin(self.epochs.tell()).await;
         }
     }
@@ -253,6 +261,7 @@ impl Changing {
 impl Drop for Changing {
     fn drop(&mut self) {
         if self.end() {
+            self.epochs.leave_open(&self.tenant, self.subjects);
             self.epochs.tell_later();
         }
     }

@@ -124,7 +124,7 @@ impl Policy {
 /// Whether the headers say that it must not be kept, or that it is not the whole of an answer for everybody with this key.
 fn forbids(headers: &HeaderMap) -> bool {
     let mut control = directives(headers).map(|(name, _)| name);
-    control.any(|name| ["no-store", "private", "no-cache"].iter().any(|word| name.eq_ignore_ascii_case(word)))
+    control.any(|name| [NO_STORE, "private", "no-cache"].iter().any(|word| name.eq_ignore_ascii_case(word)))
         || (!headers.contains_key(CACHE_CONTROL) && words(headers, &PRAGMA).any(|word| word.eq_ignore_ascii_case("no-cache")))
         || headers.contains_key(SET_COOKIE)
         || headers.contains_key(CONTENT_RANGE)
@@ -134,7 +134,7 @@ fn forbids(headers: &HeaderMap) -> bool {
 
 /// Whether the service says that nobody may store it.
 pub(in crate::gateway) fn is_no_store(headers: &HeaderMap) -> bool {
-    directives(headers).any(|(name, _)| name.eq_ignore_ascii_case("no-store"))
+    directives(headers).any(|(name, _)| name.eq_ignore_ascii_case(NO_STORE))
 }
 
 /// Request headers that an answer may vary on: those that are part of the key, and those that never get to the service.
@@ -189,14 +189,29 @@ pub(super) fn date(value: &http::HeaderValue) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(value.to_str().ok()?, &Rfc2822).ok()
 }
 
+/// What `Cache-Control` says. One that does not follow the grammar (`no-store;`, `max-age=60 private`, a line that is no text) may
+/// be meant to forbid it, so it does.
 fn directives(headers: &HeaderMap) -> impl Iterator<Item = (&str, Option<&str>)> {
-    words(headers, &CACHE_CONTROL).map(|word| match word.split_once('=') {
-        Some((name, value)) => (name.trim_end(), Some(value.trim().trim_matches('"'))),
-        None => (word, None),
-    })
+    words(headers, &CACHE_CONTROL).map(|word| directive(word).unwrap_or((NO_STORE, None)))
 }
 
-/// The members of a list header. One that is no text counts as a word of its own.
+/// RFC 9111, 5.2; a comma within quotes is not looked for: such a value is two words that are none.
+fn directive(word: &str) -> Option<(&str, Option<&str>)> {
+    let Some((name, value)) = word.split_once('=') else { return is_token(word).then_some((word, None)) };
+    let (name, value) = (name.trim_end(), value.trim_start());
+    let quoted = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inside| !inside.contains('"'));
+    let value = quoted.or_else(|| is_token(value).then_some(value))?;
+    is_token(name).then_some((name, Some(value)))
+}
+
+/// RFC 9110, 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+const NO_STORE: &str = "no-store";
+
+/// The members of a list header. One that is no text counts as a word of its own, which is no token.
 fn words<'h>(headers: &'h HeaderMap, name: &http::HeaderName) -> impl Iterator<Item = &'h str> {
     let values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
     values.flat_map(|value| value.split(',')).map(str::trim).filter(|word| !word.is_empty())
@@ -272,6 +287,41 @@ mod tests {
             [("vary", "Accept-Language, Accept-Encoding, Origin"), ("content-encoding", "identity"), ("cache-control", "public")]
         {
             assert!(matches!(judged(Keep::Constant, false, 200, &[line]), Verdict::Keep(_)), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_as_a_directive_forbids_it() {
+        for line in [
+            "no-store;",
+            "\"no-store\"",
+            "max-age=60; private",
+            "max-age=60 no-store",
+            "max-age 60",
+            "max-age: 60",
+            "max-age=",
+            "=60",
+            "public, max-age=\"60",
+            "max-age=\"6\"0\"",
+            "x=\"a, no-store\"",
+            "?",
+        ] {
+            assert_eq!(judged(Keep::Constant, false, 200, &[("cache-control", line)]), Verdict::Alone, "{line}");
+        }
+        for line in ["public, x-a=b, max-age=60", "x=\"a b; c\"", "max-age = 60", ", ,public,"] {
+            assert!(matches!(judged(Keep::Constant, false, 200, &[("cache-control", line)]), Verdict::Keep(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_with_a_byte_that_is_no_text_forbids_it_whatever_else_is_said() {
+        for line in [b"no-store, x=\xe9".as_slice(), b"private, \xff", b"max-age=60, x=\"\xc3\xa9\""] {
+            let mut headers = HeaderMap::new();
+            headers.append(CACHE_CONTROL, HeaderValue::from_static("max-age=60"));
+            headers.append(CACHE_CONTROL, HeaderValue::from_bytes(line).unwrap());
+            assert!(is_no_store(&headers), "{line:?}");
+            let fetched = Fetched { status: 200, headers, body: Bytes::from_static(b"{}") };
+            assert_eq!(Policy::new(&settings()).judge(Keep::List, false, &fetched, NOW), Verdict::Alone, "{line:?}");
         }
     }
 

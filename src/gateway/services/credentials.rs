@@ -126,7 +126,7 @@ impl Credentials {
     {
         let changing = self.cache.changing(&actor.principal.tenant, subjects);
         let done = self.with_user(actor, work).await;
-        changing.done().await;
+        changing.done(done.as_ref().is_err_and(Error::leaves_open)).await;
         done
     }
 

@@ -83,6 +83,13 @@ pub(in crate::gateway) enum Error {
     Internal(String),
 }
 
+impl Error {
+    /// Whether the service may have done, or may still do, what it was asked for all the same.
+    pub(in crate::gateway) const fn leaves_open(&self) -> bool {
+        matches!(self, Self::Upstream(error) if matches!(error.kind, Kind::Timeout | Kind::Unavailable | Kind::Garbage))
+    }
+}
+
 impl StaleOk for Error {
     fn may_serve_stale(&self) -> bool {
         match self {
@@ -90,6 +97,11 @@ impl StaleOk for Error {
             Self::Upstream(error) => matches!(error.kind, Kind::Timeout | Kind::Unavailable | Kind::Garbage),
             _ => false,
         }
+    }
+
+    /// A service that is left alone says so to the next one at once, so that those need not be told apart.
+    fn lacks_place(&self) -> bool {
+        matches!(self, Self::Resting { .. })
     }
 }
 

@@ -260,6 +260,8 @@ async fn what_forbids_it_is_never_kept() {
         "cache-control: no-store\r\n",
         "cache-control: max-age=60, private\r\n",
         "cache-control: no-cache\r\n",
+        "cache-control: no-store;\r\n",
+        "cache-control: private, x=\"\u{e9}\"\r\n",
         "cache-control: max-age=0\r\ncache-control: must-revalidate\r\n",
         "cache-control: max-age=60\r\ncache-control: no-store\r\n",
         "cache-control: public\r\ncache-control: private\r\n",
@@ -529,6 +531,29 @@ async fn what_is_wanted_only_as_it_was_is_judged_by_the_tag_that_was_given_out()
         assert_eq!(told["data"]["errCode"].as_u64(), (status == 412).then_some(4120), "{told}");
     }
     assert_eq!(rig.upstream.asked().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_on_a_condition_is_judged_by_the_tag_that_was_given_out_and_answered_whole() {
+    let rig = Rig::new(LONG_LIVED).await;
+    let body = r#"{"taskId":"t1","taskStatus":"SUCCESS"}"#;
+    rig.upstream.says([Says::Bytes(upstream::json("200 OK", body))]);
+    let tag = rig.get(TASK).send().await.unwrap().headers()["etag"].to_str().unwrap().to_owned();
+    for (name, value, status) in [
+        ("if-match", &*tag, 200),
+        ("if-match", "\"other\"", 412),
+        ("if-none-match", &*tag, 304),
+        ("if-none-match", "\"other\"", 200),
+        ("if-range", &*tag, 200),
+        ("if-range", "\"other\"", 200),
+    ] {
+        let answer = rig.get(TASK).header("range", "bytes=0-1").header(name, value).send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{name}: {value}");
+        if status == 200 {
+            assert_eq!(answer.text().await.unwrap(), body, "{name}: {value}");
+        }
+    }
+    assert_eq!(rig.upstream.asked().len(), 1, "the service has never seen that tag");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use cardea::platform::clock::Clock;
 use futures_util::future::{Either, select};
-use reqwest::{Client, Method, Response, StatusCode};
+use futures_util::stream::{self, StreamExt as _};
+use reqwest::{Body, Client, Method, Response, StatusCode};
 use serde_json::Value;
 use url::Url;
 
@@ -14,10 +15,12 @@ use super::operations::value;
 use crate::support::client::{Browser, Manners, http};
 use crate::support::eventually;
 use crate::support::front::Front;
+use crate::support::provider::Provider;
 use crate::support::redis::free_port;
 use crate::support::replicas::{Replicas, Setup};
 use crate::support::upstream::{Says, Upstream, answer, json};
 
+const TASK: &str = "/scanner/api/v1/tasks/t1";
 const NEVER_KEPT: &str = "/scanner/api/v1/domain-ownership/random-content";
 
 /// Windows of an hour: none ends while a test runs.
@@ -372,6 +375,68 @@ async fn a_call_is_one_call_to_the_breaker_however_often_it_was_tried() {
     })
     .await;
     assert_eq!(upstream.asked().len(), 10, "it is tried once");
+}
+
+/// Both keys are shown to the service as the same server key, so what one asks is waited for by the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_has_used_up_its_places_takes_no_other_key_along_that_asks_the_same() {
+    let (provider, upstream) = (Provider::start().await, Upstream::start().await);
+    let extra = "[gateway.api.gate]\nat_once_per_caller = 1\nwait_ms = 2000\n";
+    let front = Front::at(Clock::system(), (&upstream.base, &provider.issuer), extra).await;
+    let mut dora = Browser::new();
+    assert_eq!(dora.sign_in_at(&front.base).await.status, 200);
+    dora.add_server_key(&front.base, "first", "server-key-one-0123456789").await;
+    let full = dora.issue_api_key(&front.base, &[("label", "full")]).await;
+    let free = dora.issue_api_key(&front.base, &[("label", "free")]).await;
+    let before = upstream.asked().len();
+    upstream.says([Says::Silence, Says::Bytes(json("200 OK", r#"{"taskId":"t1","taskStatus":"SCANNING"}"#))]);
+    let client = http();
+    let polls = async |key: &str| client.get(format!("{}{TASK}", front.base)).bearer_auth(key).send().await.unwrap();
+    let held = ask(&client, &front.base, &full, &[]);
+    let meanwhile = async {
+        upstream.asked_times(before + 1).await;
+        let second = async {
+            // The first has most likely come and waits for a place; when it has not, this is no test.
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            polls(&free).await
+        };
+        let (first, second) = tokio::join!(polls(&full), second);
+        refused(first, StatusCode::SERVICE_UNAVAILABLE).await;
+        assert_eq!(second.status(), 200, "it has a place of its own");
+    };
+    match select(Box::pin(held), Box::pin(meanwhile)).await {
+        Either::Left(_) => panic!("the service answered"),
+        Either::Right(_) => {}
+    }
+}
+
+/// With a clock that the test moves.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_takes_its_time_keeps_nobody_from_a_service_that_is_well_again() {
+    let upstream = Upstream::start().await;
+    let clock = Clock::manual(Clock::system().now());
+    let extra = "[gateway.api.breaker]\nfailures = 1\nopen_ms = 1000\n[gateway.upstream]\nretries = 0\n";
+    let front = Front::at(clock.clone(), (&upstream.base, "http://127.0.0.1:9"), extra).await;
+    upstream.says([Says::Bytes(json("503 Service Unavailable", "{}")), Says::Bytes(json("200 OK", "{}"))]);
+    let client = http();
+    assert_eq!(ask(&client, &front.base, "t", &[]).await.status(), 503);
+    refused(ask(&client, &front.base, "t", &[]).await, StatusCode::SERVICE_UNAVAILABLE).await;
+    assert_eq!(upstream.asked().len(), 1);
+    clock.advance(Duration::from_secs(1));
+    // It begins, and nothing more comes of it.
+    let body = stream::iter([Ok::<_, std::io::Error>(vec![b'x'; 9_000])]).chain(stream::pending());
+    let upload = client.post(format!("{}/scanner/api/v1/files/upload", front.base)).bearer_auth("t");
+    let upload = upload.header("content-type", "multipart/form-data; boundary=b").body(Body::wrap_stream(body)).send();
+    let others = async {
+        upstream.asked_times(2).await;
+        for _ in 0..3 {
+            assert_eq!(ask(&client, &front.base, "t", &[]).await.status(), 200);
+        }
+    };
+    match select(Box::pin(upload), Box::pin(others)).await {
+        Either::Left((answer, _)) => panic!("{answer:?}"),
+        Either::Right(_) => {}
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,17 +1,22 @@
 //! Streams end with their session: live status, uploads and downloads on another replica than the one that ends it.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::stream;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Response, StatusCode};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use url::Url;
 
 use crate::support::client::{Browser, http};
-use crate::support::eventually;
+use crate::support::front::Front;
 use crate::support::replicas::{Replicas, Setup};
+use crate::support::upstream::{Says, Upstream, json};
+use crate::support::{eventually, read_to};
 
 /// Opens a stream with the cookies of a browser.
 async fn open(browser: &Browser, address: &str) -> Response {
@@ -158,4 +163,71 @@ async fn a_store_that_is_away_ends_no_stream() {
         assert!(report.chunk().await.unwrap().is_some());
     }
     assert!(!closed_for_the_reason(&replicas, ""));
+}
+
+const EVENTS: &str = "/scanner/api/v2/tasks/t/report";
+const OTHER: &str = "/scanner/api/v1/domain-ownership/random-content";
+
+/// Events of a service: the first with the head, the others as the sender says.
+fn events() -> (mpsc::Sender<Vec<u8>>, Says) {
+    let (pieces, more) = mpsc::channel(1);
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let begun = format!("{head}9\r\ndata: 0\n\n\r\n").into_bytes();
+    (pieces, Says::Then(begun, Arc::new(tokio::sync::Mutex::new(more))))
+}
+
+/// Asks for events over a connection of its own, and reads the first.
+async fn listening(front: &Front, version: &str) -> TcpStream {
+    let host = front.base.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).await.unwrap();
+    let head = format!("GET {EVENTS} {version}\r\nhost: {host}\r\nauthorization: Bearer t\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // All of it: what is left unread would break the connection at its end, which is seen at once.
+    let end = if version == "HTTP/1.1" { "data: 0\n\n\r\n" } else { "data: 0\n\n" };
+    let first = read_to(&mut stream, end).await;
+    assert!(first.contains(" 200 OK\r\n"), "{first}");
+    stream
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_leaves_a_stream_without_news_is_gone_at_the_service_and_its_place_is_free() {
+    let upstream = Upstream::start().await;
+    let front = Front::with(&upstream.base, "[gateway.api.gate]\nat_once = 1\nwaiting = 0\n").await;
+    let other = async || http().get(format!("{}{OTHER}", front.base)).bearer_auth("t").send().await.unwrap().status().as_u16();
+    let ok = || Says::Bytes(json("200 OK", "{}"));
+    upstream.says([ok()]);
+    assert_eq!(other().await, 200, "a token that the service accepted is no stranger's");
+    for (before, version) in [(1, "HTTP/1.1"), (3, "HTTP/1.0")] {
+        let (_pieces, events) = events();
+        upstream.says([events, ok()]);
+        let stream = listening(&front, version).await;
+        assert_eq!(other().await, 503, "{version}: there is one place");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert!(!upstream.asked()[before].is_gone, "{version}: whoever is there may wait for news");
+        let left = Instant::now();
+        drop(stream);
+        eventually("the end", async || upstream.asked()[before].is_gone.then_some(())).await;
+        assert!(left.elapsed() < Duration::from_secs(2), "{version}: {:?}", left.elapsed());
+        eventually("the place", async || (other().await == 200).then_some(())).await;
+        assert_eq!(upstream.asked().len(), before + 2, "{version}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_only_sends_no_more_has_its_stream_as_long_as_there_is_news() {
+    let upstream = Upstream::start().await;
+    let front = Front::new(&upstream.base).await;
+    let (pieces, events) = events();
+    upstream.says([events]);
+    let mut stream = listening(&front, "HTTP/1.1").await;
+    stream.shutdown().await.unwrap();
+    for number in 10..30 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        pieces.send(format!("a\r\ndata: {number}\n\n\r\n").into_bytes()).await.unwrap();
+        let said = read_to(&mut stream, &format!("data: {number}\n\n\r\n")).await;
+        assert!(said.contains(&format!("data: {number}")), "{said}");
+    }
+    pieces.send(b"0\r\n\r\n".to_vec()).await.unwrap();
+    let last = read_to(&mut stream, "0\r\n\r\n").await;
+    assert!(last.contains("0\r\n\r\n"), "{last}");
 }

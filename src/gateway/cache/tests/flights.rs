@@ -96,6 +96,58 @@ async fn those_who_waited_share_a_failure_of_the_service_and_the_next_one_asks_a
 }
 
 #[tokio::test]
+async fn one_who_has_no_place_at_the_service_takes_nobody_along_and_the_next_one_asks_for_all() {
+    let bench = Bench::file();
+    let (cache, full, free) = (cache(&bench), Slow::saying(""), Slow::saying(RUNNING));
+    full.service.says(Err(Trouble::NoPlace));
+    let question = task();
+    let first = cache.through(&question, full.ask());
+    let others = join_all((0..20).map(|_| cache.through(&question, free.ask())));
+    let (first, others, ()) = tokio::join!(first, others, async {
+        full.until_asked(1).await;
+        full.gate.add_permits(1);
+        free.until_asked(1).await;
+        free.gate.add_permits(1);
+    });
+    assert_eq!(first.err(), Some(Trouble::NoPlace));
+    assert!(others.into_iter().all(|answer| text(&answer.unwrap().0) == RUNNING));
+    assert_eq!((free.service.asked(), cache.0.flights.len()), (1, 0), "one asks for all the others");
+}
+
+#[tokio::test]
+async fn behind_two_who_have_no_place_nobody_waits_for_a_third() {
+    let bench = Bench::file();
+    let (cache, full, free) = (cache(&bench), Slow::saying(""), Slow::saying(RUNNING));
+    full.service.says(Err(Trouble::NoPlace));
+    free.gate.add_permits(1);
+    let question = task();
+    let all = join_all((0..20).map(|_| full.ask()).chain([free.ask()]).map(|ask| cache.through(&question, ask)));
+    let (mut answers, ()) = tokio::join!(all, async {
+        for asked in [1, 2] {
+            full.until_asked(asked).await;
+            full.gate.add_permits(1);
+        }
+        full.until_asked(20).await;
+        full.gate.add_permits(18);
+    });
+    let last = answers.pop().unwrap();
+    assert_eq!(text(&last.unwrap().0), RUNNING);
+    assert!(answers.into_iter().all(|answer| answer.err() == Some(Trouble::NoPlace)));
+    assert_eq!(free.service.asked(), 1);
+}
+
+#[tokio::test]
+async fn who_has_no_place_at_the_service_is_given_an_old_answer_where_there_is_one() {
+    let bench = Bench::file();
+    let (cache, service) = (cache(&bench), Service::saying(RUNNING));
+    cache.get(&task(), &service).await;
+    bench.pass(seconds(2));
+    service.says(Err(Trouble::NoPlace));
+    let (kept, status) = cache.through(&task(), service.ask()).await.unwrap();
+    assert_eq!((text(&kept), status.is_stale()), (RUNNING, true));
+}
+
+#[tokio::test]
 async fn what_is_about_one_callers_credential_or_forbids_it_is_not_shared() {
     let bench = Bench::file();
     let outcomes: [Outcome; 5] = [

@@ -54,11 +54,17 @@ enum Trouble {
     Away,
     /// The caller has no token any more.
     SignedOut,
+    /// The caller has as many calls there as it may.
+    NoPlace,
 }
 
 impl StaleOk for Trouble {
     fn may_serve_stale(&self) -> bool {
-        *self == Self::Away
+        matches!(self, Self::Away | Self::NoPlace)
+    }
+
+    fn lacks_place(&self) -> bool {
+        *self == Self::NoPlace
     }
 }
 

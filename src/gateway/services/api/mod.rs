@@ -24,8 +24,8 @@ use serde_json::json;
 pub(in crate::gateway) use self::caller::Caller;
 use self::caller::Means;
 use self::owners::Owner;
-use self::reply::wants_events;
 pub(in crate::gateway) use self::reply::{Reply, ReplyBody};
+use self::reply::{wants_events, whole_on_condition};
 use self::sending::Call;
 use self::shares::Held;
 pub(in crate::gateway) use self::shares::OwnShares;
@@ -132,7 +132,7 @@ impl Api {
         self.answered(proxy, ask, sent).await
     }
 
-    async fn answered(&self, proxy: &Proxy, ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
+    async fn answered(&self, proxy: &Proxy, mut ask: Ask<'_>, sent: Sent) -> Result<Reply, Error> {
         let route = ask.found.route;
         let means = self.means(&ask).await?;
         let body = match sent {
@@ -142,6 +142,9 @@ impl Api {
         // A part of an answer is nobody else's. What is asked with words that mean nothing here is as many questions as anybody
         // likes to make of it.
         let is_kept = route.keep != Keep::Never && knows(route, ask.query);
+        if is_kept {
+            whole_on_condition(&mut ask.headers);
+        }
         if !is_kept || ask.headers.contains_key(header::RANGE) {
             return Box::pin(self.unkept(proxy, ask, means, body)).await;
         }
@@ -177,14 +180,21 @@ impl Api {
             }
         };
         let changing = self.cache.changing(ask.tenant, route.ends);
-        let reply = self.call(&ask, means)?.replayable(proxy, body).await;
-        changing.done().await;
-        let reply = reply?;
-        if !reply.status.is_success() {
-            return Ok(reply);
-        }
+        let reply = match self.call(&ask, means) {
+            Ok(call) => call.replayable(proxy, body).await,
+            Err(error) => Err(error),
+        };
+        let is_open = reply.as_ref().map_or_else(Error::leaves_open, |reply| reply.status.is_server_error());
+        changing.done(is_open).await;
+        let is_done = reply.as_ref().is_ok_and(|reply| reply.status.is_success());
         if let Some(wish) = wish {
-            Box::pin(self.own_shares.note(ask.tenant, &wish)).await?;
+            let noted = if is_done { Box::pin(self.own_shares.note(ask.tenant, &wish)).await } else { Ok(()) };
+            self.own_shares.over(&wish).await;
+            noted?;
+        }
+        let reply = reply?;
+        if !is_done {
+            return Ok(reply);
         }
         if route.path == paths::SHARES_SEARCH {
             return Box::pin(self.own_shares.listed(ask.tenant, &owner, (reply, self.most))).await;

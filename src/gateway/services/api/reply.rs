@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::Stream;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 
 use crate::gateway::cache::{Brought, CacheStatus, Fetched, JUDGED, Kept, is_no_store};
@@ -166,6 +166,18 @@ pub(super) fn wants_events(headers: &HeaderMap) -> bool {
     media.map(str::trim).any(|media| media.eq_ignore_ascii_case(EVENTS))
 }
 
+/// Where answers are kept, their tags are ours: the service would judge a condition by tags that it has never seen. So whoever
+/// wants a part on a condition is answered as if the whole was asked for, as anybody may be (RFC 9110, 14.2); the condition is
+/// judged by what is kept, and that of `If-Range` goes with the part (13.1.5).
+pub(super) fn whole_on_condition(headers: &mut HeaderMap) {
+    if TAGGED.iter().any(|name| headers.contains_key(name)) {
+        headers.remove(header::RANGE);
+        headers.remove(header::IF_RANGE);
+    }
+}
+
+/// Conditions that name tags.
+static TAGGED: [HeaderName; 3] = [header::IF_MATCH, header::IF_NONE_MATCH, header::IF_RANGE];
 const EVENTS: &str = "text/event-stream";
 /// Media types that are streams.
 const STREAMS: [&str; 5] =

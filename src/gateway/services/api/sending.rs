@@ -93,7 +93,7 @@ impl Call {
     pub(super) async fn once(self, proxy: &Proxy, body: Outgoing) -> Result<Reply, Error> {
         let place = self.place().await?;
         let Some(means) = self.means.first() else { return Err(Error::SignIn) };
-        let pass = self.pass()?;
+        let pass = self.pace.breakers.pass_streaming(&self.tenant).map_err(later)?;
         let outcome = self.send(proxy, means, body).await;
         judge(pass, &outcome);
         let (answer, _) = outcome?;

@@ -52,8 +52,21 @@ enum Phase {
     Open {
         until: Timestamp,
     },
-    /// One call is on its way to find out.
-    Trying,
+    /// Calls are on their way to find out. When the next one may go, by what it sends: whoever does not come to an end keeps
+    /// nobody waiting for longer than that.
+    Trying {
+        whole: Timestamp,
+        stream: Timestamp,
+    },
+}
+
+/// What a call sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sends {
+    /// Nothing, or what is here already.
+    Whole,
+    /// A body that comes at the pace of its sender: that may take hours, while the service is well.
+    Stream,
 }
 
 impl Breakers {
@@ -75,9 +88,18 @@ impl Breakers {
 
     /// Lets a call through; say how it ended with [`Pass::done`]. `Err`: the service is left alone, try again after this.
     pub(in crate::gateway) fn pass(&self, tenant: &TenantId) -> Result<Pass, Duration> {
+        self.let_through(tenant, Sends::Whole)
+    }
+
+    /// The same for a call whose body streams. When the service is tried, it may go as well, but no other call waits for it.
+    pub(in crate::gateway) fn pass_streaming(&self, tenant: &TenantId) -> Result<Pass, Duration> {
+        self.let_through(tenant, Sends::Stream)
+    }
+
+    fn let_through(&self, tenant: &TenantId, sends: Sends) -> Result<Pass, Duration> {
         let Some(circuit) = self.0.get(tenant) else { return Ok(Pass { of: None }) };
         let (turn, is_try) =
-            circuit.begin().inspect_err(|_| counter!("cardea_api_refused_total", "reason" => "breaker").increment(1))?;
+            circuit.begin(sends).inspect_err(|_| counter!("cardea_api_refused_total", "reason" => "breaker").increment(1))?;
         Ok(Pass { of: Some(Begun { breakers: self.clone(), tenant: tenant.clone(), turn, is_try }) })
     }
 }
@@ -140,21 +162,31 @@ impl Circuit {
     }
 
     /// The turn of the call, and whether it is the one that tries.
-    fn begin(&self) -> Result<(u64, bool), Duration> {
-        let mut state = self.state();
+    fn begin(&self, sends: Sends) -> Result<(u64, bool), Duration> {
+        let (mut state, now) = (self.state(), self.clock.now());
         match state.phase {
-            Phase::Closed => Ok((state.turn, false)),
-            Phase::Trying => Err(TRYING),
+            Phase::Closed => return Ok((state.turn, false)),
             Phase::Open { until } => {
-                let left = until.since(self.clock.now());
-                // A clock that was put back makes no pause longer.
-                if !left.is_zero() && left <= state.pause {
+                if let Some(left) = left(until, now, state.pause) {
                     return Err(left);
                 }
-                self.turn(&mut state, Phase::Trying);
-                Ok((state.turn, true))
+                self.turn(&mut state, Phase::Trying { whole: now, stream: now });
+            }
+            Phase::Trying { .. } => {}
+        }
+        if let Phase::Trying { whole, stream } = &mut state.phase {
+            let patience = Duration::from_millis(self.settings.open_ms);
+            let next = if sends == Sends::Whole { *whole } else { *stream };
+            if left(next, now, patience).is_some() {
+                return Err(TRYING);
+            }
+            *stream = now.after(patience);
+            if sends == Sends::Whole {
+                *whole = *stream;
             }
         }
+        // All who try do so in one turn: a service that takes its time is heard as well, unless another was heard before.
+        Ok((state.turn, sends == Sends::Whole))
     }
 
     fn end(&self, turn: u64, good: bool) {
@@ -163,14 +195,14 @@ impl Circuit {
             return;
         }
         match (state.phase, good) {
-            (Phase::Trying, true) => {
+            (Phase::Trying { .. }, true) => {
                 state.pause = Duration::from_millis(self.settings.open_ms);
                 state.in_a_row = 0;
                 state.tally.clear();
                 self.turn(&mut state, Phase::Closed);
                 tracing::info!(tenant = %self.tenant, "the scanning service answers again");
             }
-            (Phase::Trying, false) => {
+            (Phase::Trying { .. }, false) => {
                 state.pause = (state.pause * 2).min(Duration::from_millis(self.settings.open_most_ms));
                 self.open(&mut state);
             }
@@ -193,9 +225,9 @@ impl Circuit {
 
     /// The call that tried went away: the next one tries.
     fn give_up(&self, turn: u64) {
-        let mut state = self.state();
-        if state.turn == turn && state.phase == Phase::Trying {
-            self.turn(&mut state, Phase::Open { until: self.clock.now() });
+        let (mut state, now) = (self.state(), self.clock.now());
+        if state.turn == turn && matches!(state.phase, Phase::Trying { .. }) {
+            state.phase = Phase::Trying { whole: now, stream: now };
         }
     }
 
@@ -218,11 +250,18 @@ impl Circuit {
     fn measure(&self, state: &State) {
         let value = match state.phase {
             Phase::Closed => 0.0,
-            Phase::Trying => 1.0,
+            Phase::Trying { .. } => 1.0,
             Phase::Open { .. } => 2.0,
         };
         gauge!("cardea_breaker_state", "tenant" => self.tenant.as_str().to_owned()).set(value);
     }
+}
+
+/// How long it is until then; `None` when it is over. It was `most` at the beginning: a clock that was put back makes no wait
+/// longer.
+fn left(until: Timestamp, now: Timestamp, most: Duration) -> Option<Duration> {
+    let left = until.since(now);
+    (!left.is_zero() && left <= most).then_some(left)
 }
 
 #[cfg(test)]
@@ -282,6 +321,83 @@ mod tests {
             call(&breakers, false).unwrap();
         }
         assert_eq!(call(&breakers, false), Err(Duration::from_secs(1)), "after a good time it begins anew");
+    }
+
+    /// Open, and its pause is over.
+    fn rested() -> (Breakers, Clock) {
+        let (breakers, clock) = breakers();
+        for _ in 0..SETTINGS.failures {
+            call(&breakers, false).unwrap();
+        }
+        clock.advance(Duration::from_millis(SETTINGS.open_ms));
+        (breakers, clock)
+    }
+
+    /// So many failures do not open it when it is closed and nothing is held against the service.
+    fn is_as_new(breakers: &Breakers) -> bool {
+        let forgiven = (1..SETTINGS.failures).all(|_| call(breakers, false).is_ok());
+        forgiven && call(breakers, true).is_ok()
+    }
+
+    #[test]
+    fn nobody_waits_for_a_body_that_streams_to_learn_whether_the_service_is_well() {
+        let acme = tenant("acme");
+        let (breakers, _) = rested();
+        let upload = breakers.pass_streaming(&acme).expect("it may go");
+        assert_eq!(breakers.pass_streaming(&acme).err(), Some(TRYING), "one of these at a time");
+        let tried = breakers.pass(&acme).expect("whoever sends no stream tries at once");
+        assert_eq!(breakers.pass(&acme).err(), Some(TRYING), "and one only");
+        tried.done(true);
+        upload.done(false);
+        assert!(is_as_new(&breakers), "what the upload says comes too late");
+
+        let (breakers, _) = rested();
+        let _tried = breakers.pass(&acme).unwrap();
+        assert_eq!(breakers.pass_streaming(&acme).err(), Some(TRYING), "the service is tried already");
+
+        let (breakers, _) = rested();
+        drop(breakers.pass_streaming(&acme).unwrap());
+        assert_eq!(breakers.pass_streaming(&acme).err(), Some(TRYING), "one that was given up makes no room for another");
+
+        let (breakers, _) = rested();
+        breakers.pass_streaming(&acme).unwrap().done(true);
+        assert!(is_as_new(&breakers), "where there are only uploads, they find out");
+
+        let (breakers, clock) = rested();
+        let _first = breakers.pass_streaming(&acme).unwrap();
+        clock.advance(Duration::from_millis(SETTINGS.open_ms));
+        breakers.pass_streaming(&acme).expect("another upload waits no longer than a pause").done(true);
+        assert!(is_as_new(&breakers));
+    }
+
+    #[test]
+    fn a_try_that_does_not_end_keeps_nobody_waiting_for_longer_than_a_pause_and_is_heard_until_another_was() {
+        let acme = tenant("acme");
+        for (second_is_good, late_is_good) in [(true, false), (false, true), (true, true), (false, false)] {
+            let (breakers, clock) = rested();
+            let slow = breakers.pass(&acme).unwrap();
+            clock.advance(Duration::from_millis(SETTINGS.open_ms - 1));
+            assert_eq!(breakers.pass(&acme).err(), Some(TRYING));
+            clock.advance(Duration::from_millis(1));
+            let second = breakers.pass(&acme).expect("the next one tries");
+            assert_eq!(breakers.pass(&acme).err(), Some(TRYING), "and one only");
+            second.done(second_is_good);
+            slow.done(late_is_good);
+            if second_is_good {
+                assert!(is_as_new(&breakers), "late words do not open it");
+            } else {
+                let pause = Duration::from_millis(2 * SETTINGS.open_ms);
+                assert_eq!(call(&breakers, true), Err(pause), "late words neither close it nor make the pause longer");
+            }
+        }
+        let (breakers, clock) = rested();
+        let slow = breakers.pass(&acme).unwrap();
+        clock.advance(Duration::from_millis(SETTINGS.open_ms));
+        let second = breakers.pass(&acme).unwrap();
+        slow.done(true);
+        assert!(is_as_new(&breakers), "a service that takes its time is well");
+        second.done(false);
+        assert!(is_as_new(&breakers));
     }
 
     #[test]

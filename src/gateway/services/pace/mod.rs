@@ -2,9 +2,9 @@
 //! what another one does. Nothing here asks anybody while a call waits, and no lock is held over a wait.
 //!
 //! For each call: [`Admission::arrive`] before anybody asks who calls, [`Admission::admit`] once that is known; then, where the
-//! answer is not kept, [`Gate::enter`] for a place, held until the body has ended; [`Budget::asked`]; [`Breakers::pass`] before
-//! and [`Pass::done`] after it, with [`Pass::may_retry`] and [`Budget::may_retry`] between two tries. [`Proven`] says which
-//! tokens are no strangers', [`Refused`] which server keys are asked with last.
+//! answer is not kept, [`Gate::enter`] for a place, held until the body has ended; [`Budget::asked`]; [`Breakers::pass`] or
+//! [`Breakers::pass_streaming`] before and [`Pass::done`] after it, with [`Pass::may_retry`] and [`Budget::may_retry`] between two
+//! tries. [`Proven`] says which tokens are no strangers', [`Refused`] which server keys are asked with last.
 
 use std::time::Duration;
 

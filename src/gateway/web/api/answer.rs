@@ -14,12 +14,14 @@ use futures_util::StreamExt as _;
 
 use super::Begun;
 use super::bond::Bond;
+use super::presence::Watched;
 use crate::gateway::domain::route_table::Verb;
 use crate::gateway::services::api::{Reply, ReplyBody};
 use crate::gateway::services::error::Error;
 use crate::gateway::services::pace::Quota;
 use crate::gateway::web::attachment::attachment;
 use crate::gateway::web::error::WebError;
+use crate::gateway::web::listener::Peer;
 use crate::gateway::web::middleware::error_page::log;
 use crate::gateway::web::urls;
 use crate::platform::multipart::file_name;
@@ -111,9 +113,9 @@ pub(super) fn options(allowed: &[&'static str]) -> HttpResponse {
     HttpResponse::NoContent().insert_header((ALLOW, allowed.join(", "))).finish()
 }
 
-/// The service's answer, its body as it arrives. A stream ends with the session or the API key of its call; the connection
-/// breaks then, so that nobody takes half an answer for one.
-pub(super) fn passed(reply: Reply, (verb, is_head): (Verb, bool), bond: &Bond) -> HttpResponse {
+/// The service's answer, its body as it arrives. A stream ends with the session or the API key of its call, and when its caller
+/// has left; the connection breaks then, so that nobody takes half an answer for one.
+pub(super) fn passed(reply: Reply, (verb, is_head): (Verb, bool), (bond, peer): (&Bond, Option<Peer>)) -> HttpResponse {
     let status = StatusCode::from_u16(reply.status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
     let mut answer = HttpResponse::build(status);
     headers(&mut answer, &reply.headers);
@@ -141,6 +143,7 @@ pub(super) fn passed(reply: Reply, (verb, is_head): (Verb, bool), bond: &Bond) -
     };
     let last = |words: &'static str| Err(words.into());
     let body = if is_short(length) { bond.hold_brief(body, last) } else { bond.hold(body, last) };
+    let body = Watched::new(body, peer);
     match length {
         Some(length) if is_head => answer.body(SizedStream::new(length, futures_util::stream::empty::<Piece>())),
         Some(0) => answer.finish(),
@@ -149,7 +152,7 @@ pub(super) fn passed(reply: Reply, (verb, is_head): (Verb, bool), bond: &Bond) -
     }
 }
 
-type Piece = Result<Bytes, Box<dyn std::error::Error>>;
+pub(super) type Piece = Result<Bytes, Box<dyn std::error::Error>>;
 
 /// So short that it is most often there at once.
 const fn is_short(length: Option<u64>) -> bool {

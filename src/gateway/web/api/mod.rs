@@ -10,14 +10,15 @@ mod body;
 mod bond;
 mod caller;
 mod meters;
+mod presence;
 
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use actix_web::http::header::{CONNECTION, HeaderMap};
-use actix_web::http::{Method, StatusCode, Version};
+use actix_web::http::{Method, StatusCode};
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
 use tracing::Instrument as _;
@@ -25,8 +26,9 @@ use tracing::Instrument as _;
 use self::answer::Refusal;
 use self::caller::Recognised;
 use self::meters::Meters;
+use self::presence::gone;
 use super::error::WebError;
-use super::listener::{Peer, Presence};
+use super::listener::Peer;
 use super::middleware::csrf::Guard;
 use super::middleware::head;
 use super::middleware::request::{Callers, REQUEST_ID};
@@ -89,10 +91,6 @@ pub(in crate::gateway) fn routes(parts: ApiParts) -> impl FnOnce(&mut ServiceCon
     }
 }
 
-/// How often it is looked whether a caller is still there.
-const LOOK: Duration = Duration::from_millis(400);
-/// The same, after it was asked.
-const SOON: Duration = Duration::from_millis(50);
 /// What logs say of a caller that left before there was an answer; never seen by anybody.
 const GONE: StatusCode = StatusCode::REQUEST_TIMEOUT;
 
@@ -119,20 +117,6 @@ async fn call(request: HttpRequest, payload: web::Payload, worker: Data<Worker>)
     }
     .instrument(span)
     .await
-}
-
-/// Resolves when the caller has left.
-async fn gone(request: &HttpRequest) {
-    let may_be_told = request.version() >= Version::HTTP_11;
-    let mut wait = LOOK;
-    loop {
-        tokio::time::sleep(wait).await;
-        wait = match request.conn_data::<Peer>().map(|peer| peer.look(may_be_told)) {
-            Some(Presence::Gone) => return,
-            Some(Presence::Asked) => SOON,
-            Some(Presence::Here) | None => LOOK,
-        };
-    }
 }
 
 fn begin(request: &HttpRequest, worker: &Worker) -> Begun {
@@ -224,7 +208,7 @@ async fn asked(
     if let Some(seen) = bond.seen() {
         worker.glances.used(seen).await;
     }
-    Ok(answer::passed(reply, kind, &bond))
+    Ok(answer::passed(reply, kind, (&bond, request.conn_data::<Peer>().cloned())))
 }
 
 /// The caller's `traceparent`, if it is one, and `tracestate`, of which several lines are one list (W3C Trace Context, 3.3.1).

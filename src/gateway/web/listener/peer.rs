@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::io::{Error, ErrorKind, Write as _};
 use std::net;
 use std::os::fd::AsFd as _;
+use std::rc::Rc;
 
 use tokio::net::TcpStream;
 use tokio::time::{Duration, Instant};
@@ -17,8 +18,11 @@ const WORD: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// by then, and one that has left (as proxies do, with all of the connection) holds no place at the service for longer.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A second handle to a caller's connection, kept with it.
-pub(in crate::gateway::web) struct Peer {
+/// A second handle to a caller's connection, kept with it. Cheap to clone.
+#[derive(Clone)]
+pub(in crate::gateway::web) struct Peer(Rc<Handle>);
+
+struct Handle {
     connection: net::TcpStream,
     in_use: Use,
     was_asked: Cell<bool>,
@@ -30,6 +34,8 @@ pub(in crate::gateway::web) struct Peer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gateway::web) enum Presence {
     Here,
+    /// It sends no more: it may have left, or only have said all it had to say.
+    Silent,
     /// It sends no more, and has just been asked whether it reads.
     Asked,
     Gone,
@@ -38,12 +44,13 @@ pub(in crate::gateway::web) enum Presence {
 impl Peer {
     pub(super) fn of(connection: &TcpStream, in_use: Use) -> Option<Self> {
         let connection = connection.as_fd().try_clone_to_owned().ok()?.into();
-        Some(Self { connection, in_use, was_asked: Cell::new(false), silent_since: Cell::new(None) })
+        let (was_asked, silent_since) = (Cell::new(false), Cell::new(None));
+        Some(Self(Rc::new(Handle { connection, in_use, was_asked, silent_since })))
     }
 
     /// A way to have the connection break.
     pub(super) fn reset(&self) -> Option<Reset> {
-        self.connection.try_clone().ok().map(Reset)
+        self.0.connection.try_clone().ok().map(Reset)
     }
 
     /// Looks at the connection. A caller who has closed its side may only have said all it had to say, and read on. Nothing but
@@ -51,29 +58,47 @@ impl Peer {
     /// it `may_be_told` one. HTTP/1.0 has none: there, whoever has closed its side has left after [`GRACE`]. To be called while a
     /// request waits for its answer.
     pub(in crate::gateway::web) fn look(&self, may_be_told: bool) -> Presence {
+        let handle = &*self.0;
+        let seen = handle.seen();
+        if seen != Presence::Silent {
+            return seen;
+        }
+        if !may_be_told {
+            let since = handle.silent_since.get().unwrap_or_else(Instant::now);
+            handle.silent_since.set(Some(since));
+            return if since.elapsed() >= GRACE { Presence::Gone } else { Presence::Here };
+        }
+        // Not into the middle of an answer before.
+        if handle.was_asked.get() || handle.in_use.is_blocked() {
+            return Presence::Here;
+        }
+        handle.was_asked.set(true);
+        match (&handle.connection).write(WORD) {
+            Ok(written) if written == WORD.len() => Presence::Asked,
+            Ok(_) => Presence::Gone,
+            Err(error) => told_by(&error),
+        }
+    }
+
+    /// Looks without a word: in an answer that is on its way there is room for none. Whoever has not taken yet what waits to be
+    /// written counts as there; it has a time of its own for that (`line`).
+    pub(in crate::gateway::web) fn glance(&self) -> Presence {
+        match self.0.seen() {
+            Presence::Silent if self.0.in_use.is_blocked() => Presence::Here,
+            seen => seen,
+        }
+    }
+}
+
+impl Handle {
+    /// What can be told without a word.
+    fn seen(&self) -> Presence {
         match self.connection.peek(&mut [0; 1]) {
             Ok(0) => {}
             Ok(_) => return Presence::Here,
             Err(error) => return told_by(&error),
         }
-        if !matches!(self.connection.take_error(), Ok(None)) {
-            return Presence::Gone;
-        }
-        if !may_be_told {
-            let since = self.silent_since.get().unwrap_or_else(Instant::now);
-            self.silent_since.set(Some(since));
-            return if since.elapsed() >= GRACE { Presence::Gone } else { Presence::Here };
-        }
-        // Not into the middle of an answer before.
-        if self.was_asked.get() || self.in_use.is_blocked() {
-            return Presence::Here;
-        }
-        self.was_asked.set(true);
-        match (&self.connection).write(WORD) {
-            Ok(written) if written == WORD.len() => Presence::Asked,
-            Ok(_) => Presence::Gone,
-            Err(error) => told_by(&error),
-        }
+        if matches!(self.connection.take_error(), Ok(None)) { Presence::Silent } else { Presence::Gone }
     }
 }
 
@@ -146,6 +171,25 @@ mod tests {
         caller.readable().await.unwrap();
         drop(caller);
         until(&peer, false, Presence::Gone).await;
+    }
+
+    #[tokio::test]
+    async fn in_the_middle_of_an_answer_a_caller_that_sends_no_more_is_silent_and_is_sent_nothing() {
+        let (mut caller, here, peer) = pair().await;
+        assert_eq!(peer.glance(), Presence::Here);
+        caller.shutdown().await.unwrap();
+        here.readable().await.unwrap();
+        for _ in 0..3 {
+            assert_eq!(peer.glance(), Presence::Silent);
+        }
+        drop((here, peer));
+        assert_eq!(caller.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+        let (caller, mut here, peer) = pair().await;
+        here.write_all(b"unread").await.unwrap();
+        caller.readable().await.unwrap();
+        drop(caller);
+        here.readable().await.unwrap();
+        assert_eq!(peer.glance(), Presence::Gone, "it broke the connection");
     }
 
     #[tokio::test]
