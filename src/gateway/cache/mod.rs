@@ -217,7 +217,17 @@ impl<E: StaleOk> Cache<E> {
     /// For a change that is about to be sent: what is kept of these subjects ends with it. When its request is dropped on the way,
     /// nobody knows when it comes about, so that for a while nothing that is read meanwhile lasts.
     pub(in crate::gateway) fn changing(&self, tenant: &TenantId, subjects: &'static [Subject]) -> Changing {
-        Changing { epochs: self.0.epochs.clone(), tenant: tenant.clone(), subjects, is_over: false }
+        self.changing_for(tenant, subjects, false)
+    }
+
+    /// The same for somebody of whom the service may have accepted nothing yet, and most likely refuses this.
+    pub(in crate::gateway) fn changing_for(
+        &self,
+        tenant: &TenantId,
+        subjects: &'static [Subject],
+        by_stranger: bool,
+    ) -> Changing {
+        Changing { epochs: self.0.epochs.clone(), tenant: tenant.clone(), subjects, by_stranger, is_over: false }
     }
 
     async fn measure(&self) {
@@ -233,6 +243,7 @@ pub(in crate::gateway) struct Changing {
     epochs: Epochs,
     tenant: TenantId,
     subjects: &'static [Subject],
+    by_stranger: bool,
     is_over: bool,
 }
 
@@ -242,9 +253,16 @@ impl Changing {
     pub(in crate::gateway) async fn done(mut self, is_open: bool) {
         if self.end() {
             if is_open {
-                self.epochs.leave_open(&self.tenant, self.subjects);
+                self.leave_open();
             }
             Box::pin(self.epochs.tell()).await;
+        }
+    }
+
+    /// A stranger moves the epochs once at most: nobody keeps what a company reads from being kept.
+    fn leave_open(&self) {
+        if !self.by_stranger {
+            self.epochs.leave_open(&self.tenant, self.subjects);
         }
     }
 
@@ -261,7 +279,7 @@ impl Changing {
 impl Drop for Changing {
     fn drop(&mut self) {
         if self.end() {
-            self.epochs.leave_open(&self.tenant, self.subjects);
+            self.leave_open();
             self.epochs.tell_later();
         }
     }

@@ -8,6 +8,35 @@ use crate::gateway::domain::tenant::TenantId;
 use crate::platform::hostile::Hostile;
 
 impl Ledger {
+    /// The code opens nothing any more, and what it opened is closed: so before another one is set at the service, because whoever
+    /// is cut off in the middle leaves a closed door. The entry as it was, if there is one.
+    pub(in crate::gateway) async fn close_code(&self, tenant: &TenantId, mark: &Mark) -> Result<Option<Entry>, LedgerError> {
+        let close = |entry: &mut Entry| -> Result<Entry, LedgerError> {
+            let before = entry.clone();
+            entry.code_dead = true;
+            entry.version += 1;
+            Ok(before)
+        };
+        Ok(self.change(tenant, mark, close).await?.map(|(before, _)| before))
+    }
+
+    /// As it was before [`Ledger::close_code`], unless something else sent people out meanwhile: the service has refused.
+    pub(in crate::gateway) async fn reopen_code(
+        &self,
+        tenant: &TenantId,
+        mark: &Mark,
+        before: &Entry,
+    ) -> Result<(), LedgerError> {
+        let reopen = |entry: &mut Entry| -> Result<(), LedgerError> {
+            entry.code_dead = before.code_dead;
+            if entry.version == before.version + 1 {
+                entry.version = before.version;
+            }
+            Ok(())
+        };
+        self.change(tenant, mark, reopen).await.map(drop)
+    }
+
     /// Ends a share. The entry as it is then, and whether it had not been ended before; `None` when there is none.
     pub(in crate::gateway) async fn end(
         &self,

@@ -119,6 +119,27 @@ async fn a_code_that_was_replaced_meanwhile_takes_no_view_of_the_new_one() {
     .await;
 }
 
+#[tokio::test]
+async fn a_door_that_was_closed_for_another_code_opens_again_as_it_was_unless_something_happened() {
+    both(async |bench| {
+        let (ledger, tenant) = (ledger(bench), acme());
+        let share = entry("s", bench.clock.now());
+        let mark = Mark::of(&tenant, &share.id);
+        ledger.begin(&tenant, &share).await.unwrap();
+        let before = ledger.close_code(&tenant, &mark).await.unwrap().unwrap();
+        assert_eq!(before, share);
+        assert_eq!(ledger.take_view(&tenant, &mark, 0).await.unwrap(), View::None, "whoever is cut off here leaves it so");
+        ledger.reopen_code(&tenant, &mark, &before).await.unwrap();
+        assert_eq!(ledger.entry(&tenant, &mark).await.unwrap().unwrap(), share);
+        let before = ledger.close_code(&tenant, &mark).await.unwrap().unwrap();
+        ledger.end(&tenant, &mark, &"Dora".into()).await.unwrap().unwrap();
+        ledger.reopen_code(&tenant, &mark, &before).await.unwrap();
+        let ended = ledger.entry(&tenant, &mark).await.unwrap().unwrap();
+        assert_eq!((ended.state(bench.clock.now()), ended.version > before.version), (State::Ended, true));
+    })
+    .await;
+}
+
 /// A share with something to tell, and what of it is at rest.
 async fn telling(ledger: &Ledger, id: &str, now: Timestamp) -> Mark {
     let findings = vec!["v1".parse().unwrap(), "v2".parse().unwrap()];

@@ -125,6 +125,17 @@ async fn what_is_read_before_a_change_of_unknown_end_comes_about_is_not_kept_for
 }
 
 #[tokio::test]
+async fn a_change_of_a_stranger_is_waited_for_by_nobody() {
+    let bench = Bench::file();
+    let cache = cache(&bench);
+    cache.changing_for(&acme(), &[Subject::Tasks], true).done(true).await;
+    drop(cache.changing_for(&acme(), &[Subject::Tasks], true));
+    cache.get(&task(), &Service::saying(ENDED)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert!(cache.is_hit(&task()).await);
+}
+
+#[tokio::test]
 async fn when_word_may_have_been_lost_everything_is_asked_anew() {
     let mut bench = Bench::redis().await;
     let cache = cache(&bench);

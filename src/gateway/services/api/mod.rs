@@ -179,7 +179,8 @@ impl Api {
                 None
             }
         };
-        let changing = self.cache.changing(ask.tenant, route.ends);
+        let by_stranger = self.name(ask.tenant, &ask.caller).is_none();
+        let changing = self.cache.changing_for(ask.tenant, route.ends, by_stranger);
         let reply = match self.call(&ask, means) {
             Ok(call) => call.replayable(proxy, body).await,
             Err(error) => Err(error),
@@ -189,7 +190,7 @@ impl Api {
         let is_done = reply.as_ref().is_ok_and(|reply| reply.status.is_success());
         if let Some(wish) = wish {
             let noted = if is_done { Box::pin(self.own_shares.note(ask.tenant, &wish)).await } else { Ok(()) };
-            self.own_shares.over(&wish).await;
+            self.own_shares.over(ask.tenant, &wish, !is_done && !is_open).await?;
             noted?;
         }
         let reply = reply?;

@@ -66,12 +66,14 @@ pub(super) struct Wish {
 
 enum What {
     Made(Box<Entry>),
-    /// With the right to change it, which ends with the call.
+    /// With the right to change it, which ends with the call; and what it was before its code was closed, where it gets another one
+    /// or none.
     Changed {
         mark: Mark,
         ends: Option<Timestamp>,
         code: NewCode,
         lease: Lease,
+        before: Option<Box<Entry>>,
     },
     Ended(Vec<Mark>),
     TasksEnded(Vec<TaskId>),
@@ -177,7 +179,11 @@ impl OwnShares {
                 "This share is being changed at the same time. Call again when that has ended.".to_owned(),
             ));
         };
-        Ok(Some(What::Changed { mark, ends, code: wanted, lease }))
+        let before = match wanted {
+            NewCode::Same => None,
+            NewCode::Is(_) | NewCode::None => self.ledger.close_code(ask.tenant, &mark).await?.map(Box::new),
+        };
+        Ok(Some(What::Changed { mark, ends, code: wanted, lease, before }))
     }
 
     /// `None` where not all are the caller's: all are ended, or none.
@@ -233,11 +239,15 @@ impl OwnShares {
         Ok(())
     }
 
-    /// The call has come to its end, whatever that is.
-    pub(super) async fn over(&self, wish: &Wish) {
-        if let What::Changed { lease, .. } = &wish.what {
-            self.ledger.changed(lease).await;
-        }
+    /// The call has come to its end. Where the service did nothing for sure, the code before is what it was.
+    pub(super) async fn over(&self, tenant: &TenantId, wish: &Wish, is_refused: bool) -> Result<(), Error> {
+        let What::Changed { mark, lease, before, .. } = &wish.what else { return Ok(()) };
+        let reopened = match before {
+            Some(before) if is_refused => self.ledger.reopen_code(tenant, mark, before).await,
+            _ => Ok(()),
+        };
+        self.ledger.changed(lease).await;
+        Ok(reopened?)
     }
 
     fn tell(&self, tenant: &TenantId, wish: &Wish, what: &str, mark: &Mark) {

@@ -17,7 +17,7 @@ impl SharePages {
     }
 
     /// What the service took its time for is shown only if the visit is good still: the owner may have ended it meanwhile.
-    async fn unless_over<T>(&self, visit: &Visit, content: Content<T>) -> Result<Content<T>, Error> {
+    pub(super) async fn unless_over<T>(&self, visit: &Visit, content: Content<T>) -> Result<Content<T>, Error> {
         let now = self.visit(visit.place.clone(), &visit.handle).await?;
         Ok(if now.is_some() { content } else { Content::Over })
     }

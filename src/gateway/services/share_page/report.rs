@@ -103,7 +103,7 @@ impl SharePages {
             (body, report.length.map(|length| length.saturating_add(added)))
         };
         let (share, body) = (mark.short().to_owned(), until(body, self.over(visit)));
-        Ok(Content::Here(ReportFor::Stream(Download { project, share, length, body })))
+        self.unless_over(visit, Content::Here(ReportFor::Stream(Download { project, share, length, body }))).await
     }
 
     /// Resolves when the visit is not good any more, for whatever reason a page would not be shown any more.

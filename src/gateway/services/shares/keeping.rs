@@ -123,17 +123,22 @@ impl Shares {
         };
         let work = Box::pin(async {
             let before = self.changeable(actor, mark).await?;
-            self.close(actor, mark).await?;
+            self.ledger.close_code(&actor.principal.tenant, mark).await?.ok_or(Error::NotFound)?;
             let change = UpdateShare { expired_at: None, extraction_code: Some(Some(code.secret().expose().to_owned())) };
             if let Err(error) = self.tell(actor, &before.id, &change).await {
                 // Where the service did nothing for sure, the code before is what it was.
                 if said_no(&error) {
-                    self.reopen(actor, mark, &before).await?;
+                    self.ledger.reopen_code(&actor.principal.tenant, mark, &before).await?;
                 }
                 return Err(error);
             }
             let check = Ledger::check_of(code.secret())?;
+            let now = self.clock.now();
             let renewed = |entry: &mut Entry| -> Result<(), Error> {
+                // One that was ended meanwhile opens by no code.
+                if let Some(words) = entry.state(now).why_final() {
+                    return Err(Error::Conflict(words.to_owned()));
+                }
                 entry.renew_code(check.clone());
                 Ok(())
             };
@@ -147,28 +152,6 @@ impl Shares {
         let (typed, views, mark) = (as_typed(wanted, Some(&code)), entry.left(), mark.clone());
         let link = NewLink { id: entry.id, code: Some(code), typed, ends: entry.ends, views, mark };
         Ok(Ok(Outcome::New(link)))
-    }
-
-    /// The code opens nothing any more, and what it opened is closed.
-    async fn close(&self, actor: &Actor, mark: &Mark) -> Result<(), Error> {
-        let close = |entry: &mut Entry| -> Result<(), Error> {
-            entry.code_dead = true;
-            entry.version += 1;
-            Ok(())
-        };
-        self.ledger.change(&actor.principal.tenant, mark, close).await?.map(drop).ok_or(Error::NotFound)
-    }
-
-    /// As it was before [`Shares::close`], unless something else sent people out meanwhile.
-    async fn reopen(&self, actor: &Actor, mark: &Mark, before: &Entry) -> Result<(), Error> {
-        let reopen = |entry: &mut Entry| -> Result<(), Error> {
-            entry.code_dead = before.code_dead;
-            if entry.version == before.version + 1 {
-                entry.version = before.version;
-            }
-            Ok(())
-        };
-        self.ledger.change(&actor.principal.tenant, mark, reopen).await?.map(drop).ok_or(Error::NotFound)
     }
 
     /// The share, if it is this person's and can still be changed.

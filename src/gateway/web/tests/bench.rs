@@ -66,8 +66,8 @@ pub(super) struct Fake {
     pub(super) report_stays: bool,
     /// Findings and chains have credentials in titles and wherever else no sentence is, too.
     pub(super) careless: bool,
-    /// Answers are kept back, with what was true when they were asked for.
-    pub(super) is_slow: bool,
+    /// Answers of addresses with this are kept back, with what was true when they were asked for.
+    pub(super) slow: Option<&'static str>,
     next: u32,
 }
 
@@ -214,7 +214,7 @@ fn refused(status: u16) -> HttpResponse {
 
 async fn answer(request: HttpRequest, body: Bytes, state: Data<Mutex<Fake>>) -> HttpResponse {
     let answer = answered(&request, &body, &state);
-    while state.lock().unwrap().is_slow {
+    while state.lock().unwrap().slow.is_some_and(|slow| request.path().contains(slow)) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     answer

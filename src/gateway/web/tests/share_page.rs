@@ -164,22 +164,35 @@ async fn a_share_that_ends_meanwhile_gives_a_neutral_page() {
     }
 }
 
-/// Does `work` while the service is about to answer `sent`, from what it knew before.
-async fn meanwhile(bench: &Bench, sent: impl Future<Output = Answer>, work: impl Future<Output = ()>) -> Answer {
-    let before = bench.asked("/public/real");
-    bench.fake.lock().unwrap().is_slow = true;
+/// Does `work` while the service is about to answer what `sent` asks there, from what it knew before.
+async fn meanwhile(
+    bench: &Bench,
+    asks: &'static str,
+    sent: impl Future<Output = Answer>,
+    work: impl Future<Output = ()>,
+) -> Answer {
+    let before = bench.asked(asks);
+    bench.fake.lock().unwrap().slow = Some(asks);
     let work = async {
-        until("the service to be asked", async || bench.asked("/public/real") > before).await;
+        until("the service to be asked", async || bench.asked(asks) > before).await;
         work.await;
-        bench.fake.lock().unwrap().is_slow = false;
+        bench.fake.lock().unwrap().slow = None;
     };
     futures_util::future::join(sent, work).await.0
 }
 
 #[actix_web::test]
 async fn what_the_service_took_its_time_for_is_not_shown_when_the_share_was_ended_meanwhile() {
-    for path in ["/s/real/view", "/s/real/view/findings/v1", "/s/real/view/chains/c1"] {
+    let pages = [
+        ("/s/real/view", "/public/real"),
+        ("/s/real/view/findings/v1", "/public/real"),
+        ("/s/real/view/chains/c1", "/public/real"),
+        ("/s/real/view/report?type=html", "/t1/report"),
+    ];
+    for (path, asks) in pages {
         let bench = Bench::new();
+        let acme = TenantId::parse("acme").unwrap();
+        bench.vault.add_active(&acme, "main".into(), Secret::new(GOOD_KEY), "alice".into()).await.unwrap();
         bench.share("real", "REPORT", Some("ABCDEFGH")).await;
         let portal = bench.portal().await;
         let mut browser = Browser::new("acme.example");
@@ -188,7 +201,7 @@ async fn what_the_service_took_its_time_for_is_not_shown_when_the_share_was_ende
         let end = bench.change("real", |entry| {
             entry.end(entry.made, &"alice".into());
         });
-        let over = meanwhile(&bench, browser.get(&portal, path), end).await;
+        let over = meanwhile(&bench, asks, browser.get(&portal, path), end).await;
         assert_eq!(over.status, 404, "{path}");
         assert!(over.body.contains("has ended"), "{}", over.body);
     }
@@ -201,7 +214,8 @@ async fn a_code_that_is_replaced_while_the_service_looks_at_it_opens_nothing_and
     let portal = bench.portal().await;
     let renew = || bench.change("real", |entry| entry.renew_code(Ledger::check_of(&Secret::new("NEWNEWNEW")).unwrap()));
     let mut browser = Browser::new("acme.example");
-    let refused = meanwhile(&bench, browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]), renew()).await;
+    let sent = browser.post(&portal, "/s/real", &[("code", "ABCDEFGH")]);
+    let refused = meanwhile(&bench, "/public/real", sent, renew()).await;
     assert_eq!(refused.status, 403, "{}", refused.body);
     let entry = bench.entry("real").await;
     assert_eq!((entry.views, entry.codes), (0, 1));
