@@ -59,6 +59,17 @@ impl Shutdown {
         tasks.spawn(task);
     }
 
+    /// As [`Shutdown::spawn`], for a task that has no end of its own: it is dropped, wherever it is, when the end begins.
+    pub fn spawn_until_begun(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let end = self.clone();
+        self.spawn(async move {
+            tokio::select! {
+                () = task => {}
+                () = end.begun() => {}
+            }
+        });
+    }
+
     /// As [`Shutdown::spawn`], for a task that stays on this thread: on a worker of the HTTP server, or inside a `LocalSet`.
     pub fn spawn_local(&self, task: impl Future<Output = ()> + 'static) {
         let mut tasks = self.tasks();

@@ -82,27 +82,12 @@ impl Epochs {
             kept: longest.saturating_add(MARGIN),
             wait,
         }));
-        let (listening, events, end) = (epochs.clone(), store.subscribe(CHANGED), shutdown.clone());
-        shutdown.spawn(async move {
-            tokio::select! {
-                () = listening.listen(events) => {}
-                () = end.begun() => {}
-            }
-        });
-        let (telling, end) = (epochs.clone(), shutdown.clone());
-        shutdown.spawn(async move {
-            tokio::select! {
-                () = telling.tell_again() => {}
-                () = end.begun() => {}
-            }
-        });
-        let (moving, end) = (epochs.clone(), shutdown.clone());
-        shutdown.spawn(async move {
-            tokio::select! {
-                () = moving.move_open() => {}
-                () = end.begun() => {}
-            }
-        });
+        let (listening, events) = (epochs.clone(), store.subscribe(CHANGED));
+        shutdown.spawn_until_begun(async move { listening.listen(events).await });
+        let telling = epochs.clone();
+        shutdown.spawn_until_begun(async move { telling.tell_again().await });
+        let moving = epochs.clone();
+        shutdown.spawn_until_begun(async move { moving.move_open().await });
         Ok(epochs)
     }
 

@@ -96,15 +96,10 @@ impl Policies {
         let copies = Copies::new(CHANGED, parts.copy_life, &parts.store, &parts.shutdown);
         let none_saved = |policy| Arc::new(Held { version: 0, policy: Arc::new(policy), saved: None });
         let given = given.into_iter().map(|(tenant, policy)| (tenant, none_saved(policy))).collect();
-        let (events, end) = (parts.store.subscribe(CHANGED), parts.shutdown.clone());
+        let events = parts.store.subscribe(CHANGED);
         let policies = Self(Arc::new(Inner { parts, given, copies, last: RwLock::default(), reading: Mutex::default() }));
         let listening = policies.clone();
-        policies.0.parts.shutdown.spawn(async move {
-            tokio::select! {
-                () = listening.listen(events) => {}
-                () = end.begun() => {}
-            }
-        });
+        policies.0.parts.shutdown.spawn_until_begun(async move { listening.listen(events).await });
         policies
     }
 

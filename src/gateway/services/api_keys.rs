@@ -9,6 +9,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::Actor;
 use super::error::Error;
+use super::once::{Sent, is_complete, once};
 use crate::config::gateway::Vault as Settings;
 use crate::gateway::audit::Audit;
 use crate::gateway::domain::api_key::{AllowList, ApiKey, Edition, Group, KeyRefusal, KeyText, Overlap, Scopes};
@@ -16,7 +17,7 @@ use crate::gateway::domain::audit::{Deed, Event};
 use crate::gateway::domain::network::neighbourhood;
 use crate::gateway::domain::tenant::TenantId;
 use crate::gateway::domain::uses::{Origins, Uses};
-use crate::gateway::store::{Key, Store};
+use crate::gateway::store::Store;
 use crate::gateway::vault::{IssuedKeys, NewApiKey, Refused, use_of};
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::digits::whole;
@@ -28,10 +29,8 @@ use crate::platform::secret::Secret;
 pub(in crate::gateway) const LONGEST_LABEL: usize = 60;
 /// A key that ends within this time is told of.
 pub(in crate::gateway) const SOON: Duration = Duration::from_hours(24 * 30);
-/// Stands in the mark of a form that has done its work.
-const MADE: &[u8] = b"made";
-/// How long it is known that a form was sent.
-const FORM_KEPT: Duration = Duration::from_hours(24);
+/// What its forms are called in the store.
+const FORM: &str = "api-key-form";
 
 /// The use cases. Cheap to clone.
 #[derive(Clone)]
@@ -73,15 +72,6 @@ pub(in crate::gateway) enum Outcome {
     /// The form was sent before; its text was shown then.
     AlreadyMade,
     /// The form was sent before, and that is not over or came to no end: whether it made a text is not known.
-    Begun,
-}
-
-/// What became of the work behind a form.
-enum Sent<T> {
-    Now(T),
-    /// It was done before.
-    Before,
-    /// It was begun before; how it ended is not known.
     Begun,
 }
 
@@ -223,35 +213,17 @@ impl ApiKeys {
         revoked.map(drop)
     }
 
-    /// Does `work` unless this form did it before. When it comes to nothing, the form can be sent again; while nobody knows, it
-    /// cannot, and says so.
+    /// Does `work` unless this form did it before.
     async fn once<T, E: Into<Error>>(
         &self,
         actor: &Actor,
-        once: &str,
+        form: &str,
         work: impl Future<Output = Result<T, E>>,
     ) -> Result<Sent<T>, Error> {
-        if !(16..=64).contains(&once.len()) {
+        if !is_complete(form) {
             return Err(Error::Invalid("The form is not complete. Load its page again.".to_owned()));
         }
-        let form = Key::hashed(&actor.principal.tenant, "api-key-form", &format!("{}/{once}", actor.principal.key()));
-        if self.store.insert(&form, Vec::new(), Some(FORM_KEPT)).await?.is_none() {
-            let before = self.store.get(&form).await?;
-            return Ok(if before.is_some_and(|form| form.value == MADE) { Sent::Before } else { Sent::Begun });
-        }
-        match work.await {
-            Ok(made) => {
-                if let Err(error) = self.store.put(&form, MADE.to_vec(), Some(FORM_KEPT)).await {
-                    tracing::debug!(%error, "that a form has made a key is not written down; sent again it says less");
-                }
-                Ok(Sent::Now(made))
-            }
-            Err(error) => {
-                // A store that is away now leaves a form that cannot be sent again: its page can be loaded anew.
-                let _ = self.store.delete(&form).await;
-                Err(error.into())
-            }
-        }
+        once(&self.store, actor, (FORM, form), work).await
     }
 
     /// Writes down what a form did. A store that went away meanwhile may have done it: that is written down, too.

@@ -94,8 +94,7 @@ impl StaleOk for Error {
     fn may_serve_stale(&self) -> bool {
         match self {
             Self::Resting { .. } | Self::Unavailable { .. } => true,
-            Self::Upstream(error) => matches!(error.kind, Kind::Timeout | Kind::Unavailable | Kind::Garbage),
-            _ => false,
+            _ => self.leaves_open(),
         }
     }
 

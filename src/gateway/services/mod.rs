@@ -27,6 +27,7 @@ pub(in crate::gateway) mod keys;
 pub(in crate::gateway) mod launch;
 pub(in crate::gateway) mod lists;
 pub(in crate::gateway) mod live;
+mod once;
 pub(in crate::gateway) mod operator;
 pub(in crate::gateway) mod overview;
 pub(in crate::gateway) mod ownership;

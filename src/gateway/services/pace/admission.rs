@@ -148,13 +148,8 @@ impl Admission {
             books: tenants.into_iter().map(|tenant| (tenant, book())).collect(),
             policies,
         }));
-        let (sharing, end) = (this.clone(), shutdown.clone());
-        shutdown.spawn(async move {
-            tokio::select! {
-                () = sharing.go_on_sharing() => {}
-                () = end.begun() => {}
-            }
-        });
+        let sharing = this.clone();
+        shutdown.spawn_until_begun(async move { sharing.go_on_sharing().await });
         this
     }
 

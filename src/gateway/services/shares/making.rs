@@ -12,7 +12,7 @@ use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::domain::task::{Counts, Task};
 use crate::gateway::ledger::Ledger;
 use crate::gateway::services::Actor;
-use crate::gateway::services::error::{Error, Kind};
+use crate::gateway::services::error::Error;
 use crate::platform::clock::Timestamp;
 use crate::platform::digits::whole;
 use crate::platform::hostile::Hostile;
@@ -324,7 +324,7 @@ impl Problems {
 /// Whether the service refused, so that it surely did nothing.
 pub(super) const fn said_no(error: &Error) -> bool {
     match error {
-        Error::Upstream(error) => !matches!(error.kind, Kind::Timeout | Kind::Unavailable | Kind::Garbage),
+        Error::Upstream(_) => !error.leaves_open(),
         Error::NotFound | Error::Invalid(_) | Error::Conflict(_) | Error::SignIn | Error::Unusable(_) => true,
         _ => false,
     }

@@ -8,7 +8,6 @@ mod making;
 mod preview;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use time::{Date, OffsetDateTime, Time};
 
@@ -20,6 +19,7 @@ pub(in crate::gateway) use self::preview::{Chosen, ShownChain, Terms, Typed};
 use super::Actor;
 use super::credentials::Credentials;
 use super::error::Error;
+use super::once::{Sent, is_complete, once};
 use super::share_policy::SharePolicies;
 use crate::config::gateway::Shares as Settings;
 use crate::gateway::audit::Audit;
@@ -29,17 +29,15 @@ use crate::gateway::domain::filter::{day_of, day_text};
 use crate::gateway::domain::share_entry::{Entry, Mark};
 use crate::gateway::domain::share_policy::SharePolicy;
 use crate::gateway::ledger::Ledger;
-use crate::gateway::store::{Key, Store};
+use crate::gateway::store::Store;
 use crate::gateway::vault::ServerKeys;
 use crate::platform::clock::{Clock, Timestamp};
 use crate::platform::random;
 use crate::platform::seal::Ring;
 use crate::platform::secret::Secret;
 
-/// A form is remembered as used for this long; an older one makes a new share.
-const FORM_KEPT: Duration = Duration::from_hours(24);
-/// Stands in the mark of a form that has done its work.
-const DONE: &[u8] = b"done";
+/// What its forms are called in the store.
+const FORM: &str = "share-form";
 const SENT_BEFORE: &str = "This form was sent before, and what came of it is not known yet. Look at the list of shares first: where a \
 share is there whose code you have not seen, give it a new one.";
 
@@ -77,24 +75,12 @@ impl Shares {
     ///
     /// # Errors
     /// [`Error::Conflict`] as long as it is not known what became of the same form.
-    async fn once<T>(&self, actor: &Actor, once: &str, work: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, Error> {
-        complete(once)?;
-        let form = Key::hashed(&actor.principal.tenant, "share-form", &format!("{}/{once}", actor.principal.key()));
-        if self.store.insert(&form, Vec::new(), Some(FORM_KEPT)).await?.is_none() {
-            let is_done = self.store.get(&form).await?.is_some_and(|record| record.value == DONE);
-            return if is_done { Ok(None) } else { Err(Error::Conflict(SENT_BEFORE.to_owned())) };
-        }
-        match work.await {
-            Ok(made) => {
-                // Without this word whoever sends it again is told that nothing is known, which is true of them.
-                let _ = self.store.put(&form, DONE.to_vec(), Some(FORM_KEPT)).await;
-                Ok(Some(made))
-            }
-            Err(error) => {
-                // If even that cannot be noted, the form runs out by itself.
-                let _ = self.store.delete(&form).await;
-                Err(error)
-            }
+    async fn once<T>(&self, actor: &Actor, form: &str, work: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, Error> {
+        complete(form)?;
+        match once(&self.store, actor, (FORM, form), work).await? {
+            Sent::Now(made) => Ok(Some(made)),
+            Sent::Before => Ok(None),
+            Sent::Begun => Err(Error::Conflict(SENT_BEFORE.to_owned())),
         }
     }
 
@@ -129,7 +115,7 @@ impl Shares {
 /// Whether a form carries what makes it work once.
 fn complete(once: &str) -> Result<(), Error> {
     let words = "It is not complete. Load its page again.";
-    if (16..=64).contains(&once.len()) { Ok(()) } else { Err(Error::Invalid(words.to_owned())) }
+    if is_complete(once) { Ok(()) } else { Err(Error::Invalid(words.to_owned())) }
 }
 
 fn is_own(actor: &Actor, entry: &Entry) -> bool {
